@@ -249,6 +249,7 @@ export const protocolReadings: Readonly<Record<string, readonly string[]>> = {
     "drivingSeconds",
     "vehicleSpeed",
     "odometer",
+    "tripOdometer",
     "serviceDistance",
     "dtcs",
     "dtcCount",

@@ -1,6 +1,6 @@
 import type { CommandForm, ExpectedReply } from "../../wire/protocol.ts";
 import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
-import type { Session } from "./rows.ts";
+import type { Session } from "./session.ts";
 
 /** Longest command: a list of settings. */
 const longest = 1000;

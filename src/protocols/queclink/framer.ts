@@ -4,6 +4,8 @@ import { type Framer, type Framing, frame, more, skip } from "../../wire/framing
 const maximum = 16_384;
 
 const plus = 0x2b;
+/** In place of the plus in reports of the record form that come from the memory. */
+const minus = 0x2d;
 const dollar = 0x24;
 const colon = 0x3a;
 
@@ -34,7 +36,8 @@ function letterKey(letters: string): number {
 export const framer: Framer = {
   maximum,
   next(buffer, offset) {
-    if (buffer[offset] !== plus) return skip(junkLength(buffer, offset), "between messages");
+    const stored = buffer[offset] === minus && (buffer[offset + 1] ?? 0) === 0;
+    if (buffer[offset] !== plus && !stored) return skip(junkLength(buffer, offset), "between messages");
     const waiting = buffer.length - offset;
     if (waiting < 5) return more;
     const place = binaryLength(buffer, offset);
@@ -67,6 +70,7 @@ function cutBinary(buffer: Uint8Array, offset: number, [place, bytes]: readonly 
 }
 
 function junkLength(buffer: Uint8Array, offset: number): number {
-  const next = buffer.indexOf(plus, offset + 1);
-  return (next < 0 ? buffer.length : next) - offset;
+  let at = offset + 1;
+  while (at < buffer.length && buffer[at] !== plus && buffer[at] !== minus) at++;
+  return at - offset;
 }

@@ -1,12 +1,19 @@
 import { type Certainty, defineProtocol } from "../../wire/protocol.ts";
 import { command, expects } from "./command.ts";
 import { framer } from "./framer.ts";
-import { type Session, textRows } from "./rows.ts";
+import { hexRows } from "./hex.ts";
+import { recordRows } from "./records.ts";
+import { textRows } from "./rows.ts";
 import { typeOf } from "./sentence.ts";
+import type { Session } from "./session.ts";
 import { simulate } from "./simulate.ts";
 
-/** Beginnings of its messages that no other protocol has. */
-const beginnings = ["+RESP:GT", "+BUFF:GT", "+ACK:GT", "+NACK:GT"].map((text) => new TextEncoder().encode(text));
+/** Beginnings of its messages that no other protocol has: of texts, of the HEX form, and of the record form. */
+const beginnings = [
+  ...["+RESP:GT", "+BUFF:GT", "+ACK:GT", "+NACK:GT"],
+  ...["+RSP", "+BSP", "+EVT", "+BVT", "+INF", "+BNF", "+HBD", "+CRD", "+BRD", "+LGN"],
+  ...["+\0", "-\0", "+\x10", "+ACK\x01"],
+].map((text) => new TextEncoder().encode(text));
 
 function detect(bytes: Uint8Array): Certainty {
   const matching = beginnings.filter((beginning) =>
@@ -16,7 +23,7 @@ function detect(bytes: Uint8Array): Certainty {
   return matching.some(({ length }) => length <= bytes.length) ? "sure" : "maybe";
 }
 
-/** Trackers of Queclink (GL, GV, GMT, GB, CV) in their text form, over TCP and UDP. */
+/** Trackers of Queclink (GL, GV, GMT, GB, CV) in their text, HEX and record forms, over TCP and UDP. */
 export const queclink = defineProtocol<Session>({
   id: "queclink",
   title: "Queclink @Track",
@@ -27,6 +34,7 @@ export const queclink = defineProtocol<Session>({
     { title: "GV300 @Track Air Interface Protocol (TRACGV300AN002)", version: "2.40" },
     { title: "GV200 @Track Air Interface Protocol (TRACGV200AN023)", version: "5.01" },
     { title: "GV300CAN @Track Air Interface Protocol (TRACGV300CANAN002)", version: "4.02" },
+    { title: "GL601 @Track Air Interface Protocol", version: "V10" },
     { title: "GL500 @Tracker Air Interface Protocol (TRACGL500AN002)", version: "3.02" },
   ],
   detect,
@@ -34,7 +42,7 @@ export const queclink = defineProtocol<Session>({
   datagram: framer,
   session: Object.freeze({ id: undefined }),
   classify: typeOf,
-  messages: textRows,
+  messages: [...hexRows, ...recordRows, ...textRows],
   commands: [command],
   expects,
   simulate,

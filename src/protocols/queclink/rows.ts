@@ -19,13 +19,8 @@ import { type Place, placesOf, positionOf } from "./location.ts";
 import { modelOf } from "./models.ts";
 import { readObd } from "./obd.ts";
 import { hexOf, keepNumber, numberOf, type Sentence, sendTimeOf, sentenceOf } from "./sentence.ts";
+import type { Session } from "./session.ts";
 import { readAppended, readTail } from "./tail.ts";
-
-/** What a connection said before. */
-export interface Session {
-  /** Identifier of the last message. */
-  readonly id: string | undefined;
-}
 
 const malformed: Effect = Object.freeze({ type: "failure", cause: "malformed" });
 

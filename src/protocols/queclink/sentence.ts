@@ -27,8 +27,17 @@ const decoder = new TextDecoder();
 const colon = 0x3a;
 const comma = 0x2c;
 
+/** What messages of the HEX form begin with. */
+const hexHeads: ReadonlySet<string> = new Set([
+  ...["+RSP", "+BSP", "+EVT", "+BVT", "+INF", "+BNF", "+HBD", "+ACK", "+CRD", "+BRD", "+LGN"],
+]);
+
 /** The name of a message for the table of messages: `GTFRI`, and for a command's answer its head. Undefined: it has none. */
 export function typeOf(frame: Uint8Array): string | undefined {
+  if (frame[1] === 0) return "record";
+  if (frame[1] === 0x10) return "record heartbeat";
+  const letters = decoder.decode(frame.subarray(0, 4));
+  if (frame[4] !== colon && hexHeads.has(letters)) return letters === "+ACK" ? "ACK" : letters;
   const end = frame.indexOf(colon);
   if (end < 4 || end > 6 || frame.length < end + 4) return undefined;
   const type = decoder.decode(frame.subarray(end + 1, end + 6));

@@ -6,6 +6,7 @@ import { zoneOfGeoJson } from "../geo/geojson.ts";
 import { geometryOfZone, geometryTextOf } from "../geo/geometry-text.ts";
 import type { User } from "../model/account.ts";
 import { type Geofence, type GeofenceText, positionsOf, type Zone } from "../model/geofence.ts";
+import type { Steps } from "../model/steps.ts";
 import type { GeofenceFields, GeofenceStore, ReadPositions } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -55,6 +56,8 @@ export interface GeofencesContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly visibility: Visibility;
+  /** Does work of an account in steps, between which others are served. */
+  readonly inTurn: <T>(accountKey: number, steps: Steps<T>) => Promise<T>;
 }
 
 const settable: readonly string[] = Object.keys(GeofenceBody.properties);
@@ -81,7 +84,7 @@ export function geofenceJson({ zoneText, id, name, description, creation, modifi
 }
 
 /** The geofences over their store. */
-export function createGeofences({ store, bus, clock, ids, visibility }: GeofencesContext): Geofences {
+export function createGeofences({ store, bus, clock, ids, visibility, inTurn }: GeofencesContext): Geofences {
   const { geofences } = store;
   const rights = createRuleRights(store, visibility);
   // A change is made from what was read before it, so the changes of an account's geofences follow each other.
@@ -105,7 +108,7 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
   }
 
   async function replace(caller: User, geofence: Geofence, body: GeofenceBody): Promise<ChangedGeofence> {
-    const fields = readGeofence(body);
+    const fields = await inTurn(caller.accountKey, readGeofence(body));
     await usesOf(caller, geofence);
     const positions = await checkRoom(geofences, caller.accountKey, fields.zone, geofence);
     const replaced = await geofences.replace(geofence.key, fields, clock.now(), { geofence, positions });
@@ -119,8 +122,8 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
     find,
     create: (caller, body) =>
       alone(caller.accountKey, async () => {
-        const fields = readGeofence(body);
         const { accountKey } = caller;
+        const fields = await inTurn(accountKey, readGeofence(body));
         const positions = await checkRoom(geofences, accountKey, fields.zone);
         const made = await geofences.create(accountKey, ids.uuid(), fields, clock.now(), positions);
         changed(accountKey);
@@ -162,11 +165,11 @@ async function checkRoom(
 }
 
 /** @throws ApiError `invalidInput` with all that is wrong */
-function readGeofence({ name, description = null, geometry }: GeofenceBody): GeofenceFields {
+function* readGeofence({ name, description = null, geometry }: GeofenceBody): Steps<GeofenceFields> {
   const problems = name.trim() === "" ? ["body/name: must not be blank"] : [];
   const isFeature = geometry.type === "Feature";
   const { radius, width, ...plain } = geometry;
-  const read = zoneOfGeoJson(
+  const read = yield* zoneOfGeoJson(
     isFeature ? geometry : { type: "Feature", geometry: plain, properties: { radius, width } },
   );
   if (read.ok && problems.length === 0) return { name, description, zone: read.zone };

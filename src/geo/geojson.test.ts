@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Zone } from "../model/geofence.ts";
+import { whole } from "../model/steps.ts";
 import { zoneOfGeoJson } from "./geojson.ts";
 import { prepareZone } from "./zone.ts";
 
@@ -17,13 +18,13 @@ const box = (west: number, south: number, east: number, north: number) => [
 ];
 
 function zone(value: unknown): Zone {
-  const read = zoneOfGeoJson(value);
+  const read = whole(zoneOfGeoJson(value));
   assert.ok(read.ok, JSON.stringify(read));
   return read.zone;
 }
 
 function problems(value: unknown): readonly string[] {
-  const read = zoneOfGeoJson(value);
+  const read = whole(zoneOfGeoJson(value));
   assert.ok(!read.ok, JSON.stringify(read));
   return read.problems;
 }
@@ -348,6 +349,21 @@ describe("what is no zone is refused, and why", () => {
     const text = "/geometry/coordinates: must have 10000 positions at most, and has 10001";
     assert.deepEqual(problems(line(far)), [text]);
     assert.deepEqual(problems(polygon(far.slice(0, 5000), far.slice(5000))), [text]);
+  });
+
+  it("a large polygon is read in many steps, a small one in one", () => {
+    const around = Array.from({ length: 9000 }, (_, index) => {
+      const angle = (index / 9000) * 2 * Math.PI;
+      return [Math.cos(angle), Math.sin(angle)];
+    });
+    const steps = zoneOfGeoJson(polygon([...around, ...around.slice(0, 1)]));
+    let count = 1;
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) count++;
+    assert.equal(step.value.ok, true);
+    // 18,000 ends of edges, 2,048 in a step: sorted, merged and swept.
+    assert.ok(count > 20, String(count));
+    assert.equal(zoneOfGeoJson(polygon(box(0, 0, 9, 9))).next().done, true);
   });
 
   it("and many problems are counted, not all listed", () => {

@@ -1,4 +1,5 @@
 import type { Corner, Zone } from "../model/geofence.ts";
+import type { Steps } from "../model/steps.ts";
 import { firstTurn, readCorner, readLine } from "./corners.ts";
 import { earthRadiusKm } from "./distance.ts";
 import { Problems } from "./problems.ts";
@@ -42,9 +43,9 @@ const kinds = "Point (with the property radius), Polygon, or LineString (with th
  * Reads a zone from GeoJSON, parsed: a Feature, or a Polygon alone, which needs no property. The zone is as `prepareZone` wants it: every number is
  * in its range, rings are closed and touch neither themselves nor each other, longitudes go on from corner to corner without a leap.
  */
-export function zoneOfGeoJson(value: unknown): ReadZone {
+export function* zoneOfGeoJson(value: unknown): Steps<ReadZone> {
   const problems = new Problems();
-  const zone = readZone(value, problems);
+  const zone = yield* readZone(value, problems);
   return zone === undefined || problems.any ? { ok: false, problems: problems.list() } : { ok: true, zone };
 }
 
@@ -75,18 +76,18 @@ function feature(geometry: ZoneFeature["geometry"], properties: ZoneFeature["pro
   return { type: "Feature", geometry, properties };
 }
 
-function readZone(value: unknown, problems: Problems): Zone | undefined {
+function* readZone(value: unknown, problems: Problems): Steps<Zone | undefined> {
   const root = objectOf(value);
   if (root === undefined) return refuse(problems, "", "must be a GeoJSON Feature");
-  if (root.type !== "Feature") return readGeometry(root, "", {}, problems);
+  if (root.type !== "Feature") return yield* readGeometry(root, "", {}, problems);
   const geometry = objectOf(root.geometry);
   if (geometry === undefined) return refuse(problems, "/geometry", `must be a ${kinds}`);
-  return readGeometry(geometry, "/geometry", objectOf(root.properties) ?? {}, problems);
+  return yield* readGeometry(geometry, "/geometry", objectOf(root.properties) ?? {}, problems);
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
-function readGeometry(geometry: Json, place: string, properties: Json, problems: Problems): Zone | undefined {
+function* readGeometry(geometry: Json, place: string, properties: Json, problems: Problems): Steps<Zone | undefined> {
   const { type, coordinates } = geometry;
   const at = `${place}/coordinates`;
   if (type === "Point") return readCircle(coordinates, at, properties, problems);
@@ -99,7 +100,7 @@ function readGeometry(geometry: Json, place: string, properties: Json, problems:
     return refuse(problems, at, `must have ${mostCorners} positions at most, and has ${positions}`);
   return type === "LineString"
     ? readRoute(coordinates, at, properties, problems)
-    : readPolygon(coordinates, at, problems);
+    : yield* readPolygon(coordinates, at, problems);
 }
 
 function readCircle(coordinates: unknown, at: string, properties: Json, problems: Problems): Zone | undefined {
@@ -109,8 +110,8 @@ function readCircle(coordinates: unknown, at: string, properties: Json, problems
   return { kind: "circle", center: [firstTurn(center[0]), center[1]], radius };
 }
 
-function readPolygon(coordinates: unknown, at: string, problems: Problems): Zone | undefined {
-  const rings = readRings(coordinates, at, problems);
+function* readPolygon(coordinates: unknown, at: string, problems: Problems): Steps<Zone | undefined> {
+  const rings = yield* readRings(coordinates, at, problems);
   return rings && { kind: "polygon", rings };
 }
 

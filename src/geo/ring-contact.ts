@@ -1,4 +1,5 @@
 import type { Corner } from "../model/geofence.ts";
+import type { Steps } from "../model/steps.ts";
 import { segmentsTouch, turn } from "./plane.ts";
 
 /** An edge of one of the rings: from its corner of this index to the next. */
@@ -15,11 +16,15 @@ export interface RingEdge {
  * neighbours in that order before they do. Comparisons are O(n log n); the order is a plain array, whose moves are far cheaper than a tree's
  * steps for as many edges as a zone may have.
  */
-export function ringContact(rings: readonly (readonly Corner[])[]): readonly [RingEdge, RingEdge] | undefined {
+export function* ringContact(rings: readonly (readonly Corner[])[]): Steps<readonly [RingEdge, RingEdge] | undefined> {
   const sweep = new Sweep(rings);
-  const found = sweep.sharedCorner() ?? sweep.run();
+  yield* sweep.sort();
+  const found = sweep.sharedCorner() ?? (yield* sweep.run());
   return found && [sweep.edge(found[0]), sweep.edge(found[1])];
 }
+
+/** Ends of edges of one step: about a millisecond, to sort or to sweep. */
+const stepEvents = 2048;
 
 type Pair = readonly [number, number];
 
@@ -33,7 +38,7 @@ class Sweep {
   readonly #cut: Int32Array;
   #count = 0;
   /** Ends of edges, sorted from west to east and south to north. Each is twice the edge's number, plus one for its first end. At one point, edges that end come before edges that begin. */
-  readonly #events: Int32Array;
+  #events: Int32Array;
 
   constructor(rings: readonly (readonly Corner[])[]) {
     const total = rings.reduce((sum, ring) => sum + ring.length - 1, 0);
@@ -41,7 +46,7 @@ class Sweep {
     this.#next = new Int32Array(total);
     this.#cut = new Int32Array(total);
     for (const [index, ring] of rings.entries()) this.#addRing(index, ring);
-    this.#events = this.#sorted();
+    this.#events = Int32Array.from({ length: total * 2 }, (_, event) => event);
   }
 
   #addRing(ring: number, corners: readonly Corner[]): void {
@@ -78,8 +83,9 @@ class Sweep {
     return undefined;
   }
 
-  run(): Pair | undefined {
-    for (const event of this.#events) {
+  *run(): Steps<Pair | undefined> {
+    for (const [at, event] of this.#events.entries()) {
+      if (at % stepEvents === stepEvents - 1) yield;
       const edge = event >> 1;
       const found = event & 1 ? this.#begin(edge) : this.#finish(edge);
       if (found !== undefined) return found;
@@ -87,12 +93,13 @@ class Sweep {
     return undefined;
   }
 
-  #sorted(): Int32Array {
-    const events = Int32Array.from({ length: this.#next.length * 2 }, (_, event) => event);
+  *sort(): Steps<void> {
+    const events = this.#events;
     // Side by side: the comparison is most of what a large zone costs.
     const longitudes = Float64Array.from(events, (event) => this.#x(event));
     const latitudes = Float64Array.from(events, (event) => this.#y(event));
-    return events.sort(
+    this.#events = yield* sorted(
+      events,
       (left, right) =>
         (longitudes[left] ?? 0) - (longitudes[right] ?? 0) ||
         (latitudes[left] ?? 0) - (latitudes[right] ?? 0) ||
@@ -172,5 +179,35 @@ class Sweep {
     // Neighbours share a corner; they touch elsewhere only where one goes back along the other.
     if (turn(x1, y1, x2, y2, x3, y3) !== 0 || turn(x1, y1, x2, y2, x4, y4) !== 0) return false;
     return (x1 === x3 && y1 === y3) || (x2 === x4 && y2 === y4);
+  }
+}
+
+type Compare = (left: number, right: number) => number;
+
+/** The numbers in order: parts that the engine sorts, merged two by two. What was given is overwritten. */
+function* sorted(numbers: Int32Array, compare: Compare): Steps<Int32Array> {
+  const { length } = numbers;
+  for (let at = 0; at < length; at += stepEvents) {
+    numbers.subarray(at, at + stepEvents).sort(compare);
+    if (length > stepEvents) yield;
+  }
+  let from = numbers;
+  let into: Int32Array = new Int32Array(length);
+  for (let width = stepEvents; width < length; width *= 2) {
+    for (let at = 0; at < length; at += 2 * width) {
+      const [one, other] = [from.subarray(at, at + width), from.subarray(at + width, at + 2 * width)];
+      merge(one, other, into.subarray(at, at + 2 * width), compare);
+      yield;
+    }
+    [from, into] = [into, from];
+  }
+  return from;
+}
+
+function merge(one: Int32Array, other: Int32Array, into: Int32Array, compare: Compare): void {
+  let [left, right] = [0, 0];
+  for (let at = 0; at < into.length; at++) {
+    const isLeft = right >= other.length || (left < one.length && compare(one[left] ?? 0, other[right] ?? 0) <= 0);
+    into[at] = (isLeft ? one[left++] : other[right++]) ?? 0;
   }
 }

@@ -1,16 +1,20 @@
 import type { Corner } from "../model/geofence.ts";
+import type { Steps } from "../model/steps.ts";
 import { PreparedArea } from "./area.ts";
 import { type Line, readLine, sameDegrees } from "./corners.ts";
 import type { Problems } from "./problems.ts";
 import { type RingEdge, ringContact } from "./ring-contact.ts";
 import { ZoneIndex } from "./zone-index.ts";
 
+/** Corners that are read and prepared within a millisecond. */
+const fewCorners = 1000;
+
 /** The rings of a polygon, first the outer one (RFC 7946, 3.1.6). Undefined: something of them is wrong, and the problems say what. */
-export function readRings(
+export function* readRings(
   value: unknown,
   place: string,
   problems: Problems,
-): readonly (readonly Corner[])[] | undefined {
+): Steps<readonly (readonly Corner[])[] | undefined> {
   if (!Array.isArray(value) || value.length === 0) {
     problems.add(place, "must be an array of rings, the outer one first");
     return undefined;
@@ -20,8 +24,9 @@ export function readRings(
   const [outer, ...holes] = read;
   if (outer === undefined || problems.any) return undefined;
   const rings = [outer, ...holes.map((hole) => turnedInto(outer, hole))];
-  checkContact(rings, place, problems);
-  if (!problems.any && rings.length > 1) checkHoles(rings, place, problems);
+  if (rings.reduce((sum, { corners }) => sum + corners.length, 0) > fewCorners) yield;
+  yield* checkContact(rings, place, problems);
+  if (!problems.any && rings.length > 1) yield* checkHoles(rings, place, problems);
   return problems.any ? undefined : rings.map((ring) => ring.corners);
 }
 
@@ -68,8 +73,8 @@ function turnedInto(outer: Line, hole: Line): Line {
     : { ...hole, corners: hole.corners.map(([longitude, latitude]) => [longitude + turn, latitude]) };
 }
 
-function checkContact(rings: readonly Line[], place: string, problems: Problems): void {
-  const contact = ringContact(rings.map((ring) => ring.corners));
+function* checkContact(rings: readonly Line[], place: string, problems: Problems): Steps<void> {
+  const contact = yield* ringContact(rings.map((ring) => ring.corners));
   if (contact === undefined) return;
   const [one, other] = contact;
   const where = (edge: RingEdge): string => {
@@ -86,10 +91,20 @@ function checkContact(rings: readonly Line[], place: string, problems: Problems)
 }
 
 /** Rings that touch nowhere are inside of one another or apart, and one corner tells which. */
-function checkHoles(rings: readonly Line[], place: string, problems: Problems): void {
-  const areas = rings.map((ring) => ({ prepared: new PreparedArea({ kind: "polygon", rings: [ring.corners] }) }));
+function* checkHoles(rings: readonly Line[], place: string, problems: Problems): Steps<void> {
+  const areas: { readonly prepared: PreparedArea }[] = [];
+  let done = 0;
+  for (const { corners } of rings) {
+    areas.push({ prepared: new PreparedArea({ kind: "polygon", rings: [corners] }) });
+    done += corners.length;
+    if (done > fewCorners) {
+      done = 0;
+      yield;
+    }
+  }
   const index = new ZoneIndex(areas);
   for (const [ring, { corners }] of rings.entries()) {
+    if (ring % fewCorners === fewCorners - 1) yield;
     const corner = corners[0];
     if (ring === 0 || corner === undefined) continue;
     const [longitude, latitude] = corner;

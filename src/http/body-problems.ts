@@ -1,5 +1,5 @@
+import { type Steps, stepValues } from "../model/steps.ts";
 import { fixedLimits } from "./limits.ts";
-import { type Steps, stepValues } from "./steps.ts";
 
 /** An object or array of a body, and where it stands: as member `name` of another one. */
 interface Place {

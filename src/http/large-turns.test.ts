@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { largeTurns } from "./large-turns.ts";
+import { inLargeTurn, largeTurns } from "./large-turns.ts";
 
 test("large bodies are read one after the other, each step in a turn of the event loop, the accounts' in turn; small ones at once", async () => {
   const inTurn = largeTurns({ now: () => 0, monotonic: () => performance.now() });
@@ -37,4 +37,27 @@ test("large bodies are read one after the other, each step in a turn of the even
   const large = turns.slice(3);
   assert.equal(large.length, 15);
   assert.equal(new Set(large).size, large.length);
+});
+
+test("work in steps ends at once if it has one, else in its account's turn; what it throws is told to whoever asked", async () => {
+  const inTurn = inLargeTurn(largeTurns({ now: () => 0, monotonic: () => performance.now() }));
+  const ended: string[] = [];
+  function* work(name: string, steps: number) {
+    for (let step = 1; step < steps; step++) yield;
+    ended.push(name);
+    if (name === "bad") throw new Error(name);
+    return name;
+  }
+  const all = [
+    inTurn(1, work("greedy 1", 5)),
+    inTurn(1, work("greedy 2", 5)),
+    inTurn(1, work("greedy 3", 5)),
+    inTurn(2, work("other", 5)),
+    inTurn(1, work("small", 1)),
+  ];
+  assert.deepEqual(ended, ["small"]);
+  await assert.rejects(inTurn(3, work("bad", 3)), /bad/);
+  await assert.rejects(inTurn(3, work("bad", 1)), /bad/);
+  assert.deepEqual(await Promise.all(all), ["greedy 1", "greedy 2", "greedy 3", "other", "small"]);
+  assert.ok(ended.indexOf("other") < ended.indexOf("greedy 3"), ended.join());
 });

@@ -1,4 +1,4 @@
-import { type Steps, stepValues } from "./steps.ts";
+import { type Steps, stepValues } from "../model/steps.ts";
 
 /**
  * Whether some object of a JSON text has the same field twice (RFC 8259, section 4: readers differ in what they make of it). Parsing keeps only the last one. So a text with a

@@ -117,7 +117,7 @@ async function buildApp(
   app.decorateRequest("startedAt", 0);
   sendJoinedPieces(app, measure, services.answers);
   app.setValidatorCompiler(inputValidator());
-  parseJsonOnly(app, services.clock);
+  parseJsonOnly(app, services.largeTurns);
   answerFailures(app, services.log);
   closeUnread(app.server, services.limits.answers.unreadSeconds * 1000);
   answerConnectionErrors(app.server, shareConnections(app.server, services.limits, trustProxy, services.metrics));

@@ -46,6 +46,7 @@ import type { SmsSender } from "../ports/sms.ts";
 import type { Store } from "../ports/store.ts";
 import type { Trace } from "../ports/trace.ts";
 import { Answers } from "./answers.ts";
+import { inLargeTurn, type LargeTurns, largeTurns } from "./large-turns.ts";
 import type { HttpLimits } from "./limits.ts";
 import { type ListTurns, listTurns } from "./list-turns.ts";
 
@@ -110,6 +111,7 @@ export interface Services extends HttpDeps {
   readonly answers: Answers;
   readonly cursors: ListCursors;
   readonly listTurns: ListTurns;
+  readonly largeTurns: LargeTurns;
   readonly tokens: Tokens;
   /** Users by key, as the gate asks for them. */
   readonly users: Cache<number, User>;
@@ -163,6 +165,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   });
   const groups = createGroups({ ...deps, visibility, watchWarnings });
   const passwords = passwordsOf(deps);
+  const turns = largeTurns(clock);
   const shownFrom = createShownFrom(deps);
   return {
     ...deps,
@@ -170,6 +173,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     answers: new Answers(limits.answers),
     cursors,
     listTurns: listTurns(clock),
+    largeTurns: turns,
     tokens: createTokens(tokenKey, limits.tokenSeconds, clock),
     users,
     usage,
@@ -194,14 +198,14 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
       shownFrom,
       dailyResults: limits.dailyResults,
     }),
-    ...(await alertParts(limits, deps, { visibility, devices, groups, usage, shownFrom, capsOf })),
+    ...(await alertParts(limits, deps, { visibility, devices, groups, usage, shownFrom, capsOf, largeTurns: turns })),
     capsOf,
     serviceAccount,
   };
 }
 
 /** The parts that those of alerts need. */
-type BelowAlerts = Pick<Services, "devices" | "groups" | "usage" | "capsOf"> & {
+type BelowAlerts = Pick<Services, "devices" | "groups" | "usage" | "capsOf" | "largeTurns"> & {
   readonly visibility: Visibility;
   readonly shownFrom: ShownFrom;
 };
@@ -213,7 +217,7 @@ async function alertParts(limits: HttpLimits, deps: HttpDeps, below: BelowAlerts
   const { recipients, askRecipients } = await recipientParts(deps, capsOf);
   const alertRules = createAlertRules({ ...deps, visibility, devices, references, askRecipients });
   return {
-    geofences: createGeofences({ ...deps, visibility }),
+    geofences: createGeofences({ ...deps, visibility, inTurn: inLargeTurn(below.largeTurns) }),
     alertRules,
     accountAlerts: createAccountAlerts({ ...deps, devices, groups, visibility }),
     ruleHealth: new RuleHealth({ ...deps, references }),

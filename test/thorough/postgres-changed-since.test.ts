@@ -7,6 +7,7 @@ import { createWatchWarnings } from "../../src/domain/alert-rule-rights.ts";
 import { createGeofences } from "../../src/domain/geofences.ts";
 import { createGroups } from "../../src/domain/groups.ts";
 import { createVisibility } from "../../src/domain/visibility.ts";
+import { whole } from "../../src/model/steps.ts";
 import { systemClock, systemIds } from "../../src/observe/index.ts";
 import { ChangedSince } from "../../src/ports/store.ts";
 import type { PostgresRows } from "../../src/store/postgres/open.ts";
@@ -176,7 +177,7 @@ function domainOf(store: PostgresRows) {
   const watchWarnings = createWatchWarnings(store, visibility);
   return {
     groups: createGroups({ ...deps, visibility, watchWarnings }),
-    geofences: createGeofences({ ...deps, visibility }),
+    geofences: createGeofences({ ...deps, visibility, inTurn: async (_account, steps) => whole(steps) }),
   };
 }
 

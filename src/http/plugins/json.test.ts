@@ -5,11 +5,12 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import fastify from "fastify";
 import { ApiError } from "../../errors/catalogue.ts";
+import { largeTurns } from "../large-turns.ts";
 import { parseJsonOnly } from "./json.ts";
 
 function echo() {
   const app = fastify();
-  parseJsonOnly(app, { now: () => 0, monotonic: () => performance.now() });
+  parseJsonOnly(app, largeTurns({ now: () => 0, monotonic: () => performance.now() }));
   app.setErrorHandler((error, _request, reply) =>
     reply.code(400).send(error instanceof ApiError ? error.details : error),
   );

@@ -1,20 +1,18 @@
 import { isUtf8 } from "node:buffer";
 import type { FastifyInstance } from "fastify";
 import { ApiError } from "../../errors/catalogue.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Steps } from "../../model/steps.ts";
 import { bodyProblems } from "../body-problems.ts";
-import { largeTurns } from "../large-turns.ts";
+import type { LargeTurns } from "../large-turns.ts";
 import { fixedLimits } from "../limits.ts";
 import { colonsOf } from "../outline.ts";
 import { hasRepeatedField } from "../repeated-fields.ts";
-import type { Steps } from "../steps.ts";
 
 /**
  * Bodies are application/json and nothing else (415). Text that is not JSON, and what no body may hold, are bad requests. An empty body counts as no body: clients
  * send the header on DELETE too.
  */
-export function parseJsonOnly(app: FastifyInstance, clock: Clock): void {
-  const inTurn = largeTurns(clock);
+export function parseJsonOnly(app: FastifyInstance, inTurn: LargeTurns): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
     if (bytes.length === 0) return done(null, undefined);

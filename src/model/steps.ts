@@ -6,3 +6,11 @@ export type Steps<T> = Generator<undefined, T, undefined>;
 
 /** Values of a body that one step looks at: one or two milliseconds. */
 export const stepValues = 10_000;
+
+/** The result of work, all steps at once. */
+export function whole<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}

@@ -64,10 +64,7 @@ function decoder(protocol: AnyProtocol, connection: Connection, line: RecordedLi
   const differences = [
     ...compareFixes(effects, line.decoded ?? []),
     ...comparePosition(effects, line.expected),
-    ...compareReplies(
-      effects,
-      sheet.unescaped ? line.replies?.map((reply) => escapedReply(reply, sheet)) : line.replies,
-    ),
+    ...replyDifferences(effects, line, sheet),
     ...asserted(effects, line),
   ];
   return { differences, effects, readings: tallyReadings(effects, line.decoded ?? []), unsummed };
@@ -132,6 +129,33 @@ function escaped(bytes: Uint8Array, { escapes = [] }: Sheet): Uint8Array {
     escapes.map(([from, to]) => [to, from]),
   );
   return Uint8Array.of(...bytes.subarray(0, 1), ...inner, ...bytes.subarray(-1));
+}
+
+/** Replies, with what the sheet says of the recorded ones. */
+function replyDifferences(effects: readonly Effect[], { replies }: RecordedLine, sheet: Sheet): readonly string[] {
+  if (sheet.unescaped)
+    return compareReplies(
+      effects,
+      replies?.map((reply) => escapedReply(reply, sheet)),
+    );
+  if (sheet.replyBytes === undefined) return compareReplies(effects, replies);
+  const { uncompared } = sheet.replyBytes;
+  const masked = effects.map((effect) =>
+    effect.type === "reply" ? { ...effect, bytes: blanked(effect.bytes, uncompared) } : effect,
+  );
+  return compareReplies(
+    masked,
+    replies?.map((reply) =>
+      reply.startsWith("hex:") ? `hex:${blanked(Uint8Array.fromHex(reply.slice(4)), uncompared).toHex()}` : reply,
+    ),
+  );
+}
+
+/** A copy with zeros at some places. */
+function blanked(bytes: Uint8Array, places: readonly number[]): Uint8Array {
+  const copy = bytes.slice();
+  for (const place of places) copy[place < 0 ? copy.length + place : place] = 0;
+  return copy;
 }
 
 /** A recorded reply of bytes with its escapes: that server put them in behind its decoder. */

@@ -19,6 +19,8 @@ export interface Sheet {
   readonly formats?: Readonly<Record<string, string>>;
   /** Hex of escape sequences and of what they stand for, where the other server's framer takes them out and ours leaves that to the decoder. */
   readonly escapes?: readonly (readonly [escaped: string, plain: string])[];
+  /** Bytes of replies that are not compared (negative: from the end), where that server fills them wrongly or by messages that are not among the lines. */
+  readonly replyBytes?: { readonly uncompared: readonly number[]; readonly reason: string };
   /** The recorded messages of decoders stand without their escapes, which are put in again. */
   readonly unescaped?: true;
   readonly known?: readonly KnownDifference[];

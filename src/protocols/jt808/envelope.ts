@@ -65,17 +65,24 @@ function headerLength(type: number, attributes: number, mark: number): number {
   return 4 + phone + (type === shortReport || type === shortBlindReport ? 1 : 2);
 }
 
-/** Whether bytes are a message without its escapes: one of them is a delimiter, and the header's length fits. */
-function isPlain(bytes: Uint8Array, mark: number): boolean {
+/** Bytes of a message, as its header says, with the check code but without a body. */
+function leastLength(bytes: Uint8Array, mark: number): number {
   const type = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0);
   const attributes = ((bytes[2] ?? 0) << 8) | (bytes[3] ?? 0);
-  const parts = attributes & 0x2000 ? 4 : 0;
-  return bytes.length === headerLength(type, attributes, mark) + parts + (attributes & 0x3ff) + 1;
+  return headerLength(type, attributes, mark) + (attributes & 0x2000 ? 4 : 0) + 1;
+}
+
+/** Whether bytes are a message without its escapes: one of them is a delimiter, and the header's length fits. */
+function isPlain(bytes: Uint8Array, mark: number): boolean {
+  const attributes = ((bytes[2] ?? 0) << 8) | (bytes[3] ?? 0);
+  return bytes.length === leastLength(bytes, mark) + (attributes & 0x3ff);
 }
 
 /** The key of a message: its id, or `sentence`. */
 export function classify(frame: Uint8Array): MessageKey | undefined {
-  if (frame[0] === sentenceStart) return "sentence";
+  const [first, second = 0, third = 0] = frame;
+  if (first === sentenceStart) return "sentence";
+  if (first === delimiter && second !== 0x7d && third !== 0x7d && frame.length > 2) return (second << 8) | third;
   const { bytes, mark } = content(frame.subarray(0, 8));
   const plain = withoutEscapes(bytes.subarray(0, 4), mark === otherDelimiter) ?? bytes;
   return plain.length < 2 ? undefined : ((plain[0] ?? 0) << 8) | (plain[1] ?? 0);
@@ -91,7 +98,7 @@ export function open(
   // `waybeam decode` may be given a message whose escapes were taken out already.
   const escaped = bytes.includes(mark) ? undefined : withoutEscapes(bytes, alternative);
   const plain = escaped ?? (isPlain(bytes, mark) ? bytes : undefined);
-  if (plain === undefined || plain.length < 13) return undefined;
+  if (plain === undefined || plain.length < leastLength(plain, mark)) return undefined;
   const end = plain.length - 1;
   const reader = new Reader(plain, 0, end);
   const type = reader.u16();
@@ -106,14 +113,29 @@ export function open(
   return { message: { type, attributes, delimiter: mark, version, phone, serial, part, reader }, sound };
 }
 
-/** Puts escapes in between two delimiters. */
+/** Whether a byte of a message must be escaped. */
+function mustEscape(byte: number, mark: number): boolean {
+  if (mark === delimiter) return byte === 0x7d || byte === 0x7e;
+  return byte === 0xe6 || byte === 0xe7 || byte === 0x3d || byte === 0x3e;
+}
+
+/** Puts the check code behind a message, escapes in, and delimiters around it. */
 function enclose(plain: Uint8Array, mark: number): Uint8Array {
-  const writer = new Writer(plain.length + 8).u8(mark);
-  for (const byte of plain) {
-    if (mark === delimiter && (byte === 0x7d || byte === 0x7e)) writer.u8(0x7d).u8(byte - 0x7c);
-    else if (mark === otherDelimiter && (byte === 0xe6 || byte === 0xe7)) writer.u8(0xe6).u8(byte - 0xe5);
-    else if (mark === otherDelimiter && (byte === 0x3d || byte === 0x3e)) writer.u8(0x3e).u8(0x3f - byte);
-    else writer.u8(byte);
+  const code = xor8(plain);
+  if (!mustEscape(code, mark) && !plain.some((byte) => mustEscape(byte, mark))) {
+    const bytes = new Uint8Array(plain.length + 3);
+    bytes.set(plain, 1);
+    bytes[0] = mark;
+    bytes[plain.length + 1] = code;
+    bytes[plain.length + 2] = mark;
+    return bytes;
+  }
+  const writer = new Writer(plain.length + 16).u8(mark);
+  for (const byte of [...plain, code]) {
+    if (!mustEscape(byte, mark)) writer.u8(byte);
+    else if (mark === delimiter) writer.u8(0x7d).u8(byte - 0x7c);
+    else if (byte >= 0xe6) writer.u8(0xe6).u8(byte - 0xe5);
+    else writer.u8(0x3e).u8(0x3f - byte);
   }
   return writer.u8(mark).done();
 }
@@ -129,8 +151,7 @@ export function seal(type: number, to: Address, serial: number, body: Uint8Array
   writer.raw(to.phone);
   if (type === 0x4401) writer.u8(serial);
   else writer.u16(serial);
-  const plain = writer.raw(body).done();
-  return enclose(new Writer(plain.length + 1).raw(plain).u8(xor8(plain)).done(), to.delimiter);
+  return enclose(writer.raw(body).done(), to.delimiter);
 }
 
 /** Result codes of the general answers (8.1 and 8.2). */

@@ -135,3 +135,26 @@ test("an alert without an end lasted until the next one", () => {
     withdrawn: [30],
   });
 });
+
+test("each alert is looked at a few times, however many there are", () => {
+  const count = 2000;
+  for (const compiled of [moments, lasts]) {
+    let looks = 0;
+    const counted = (at: number) => ({
+      ...told(at, at + 1),
+      get time() {
+        looks++;
+        return at;
+      },
+    });
+    const places = Array.from({ length: count }, (_, index) => index * 10);
+    const episodes = places.map((at) => (compiled === moments ? moment(at) : lasting(at, at + 2)));
+    const { untold } = verdict(
+      compiled,
+      episodes,
+      places.map((at) => counted(at + 5)),
+    );
+    assert.equal(untold.length, count);
+    assert.ok(looks < 50 * count, `${looks / count} looks at each alert`);
+  }
+});

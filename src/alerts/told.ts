@@ -58,14 +58,11 @@ export interface ToldRule {
 export function compared(episodes: readonly Episode[], told: ToldRule): Verdict {
   const { rule, alerts } = told;
   const { open, left } = withoutSame(rule, episodes, standingIn(rule, alerts));
-  const spans = spansOf(told);
-  const raised = alerts.filter(({ phase }) => phase === "raised");
-  const wasTold = (episode: Episode) =>
-    rule.momentary
-      ? raised.some((alert) => isSameMoment(rule, alert, episode.began))
-      : spans.some((span) => overlap(span, [beginningOf(episode.began), episode.end]));
-  const known = open.filter(wasTold);
-  const untold = open.filter((episode) => !wasTold(episode));
+  const spans = new Spans(spansOf(told));
+  const moments = rule.momentary ? momentsOf(told) : undefined;
+  const wasTold = ({ began, end }: Episode) =>
+    moments === undefined ? spans.overlap(beginningOf(began), end) : moments(began);
+  const { known = [], untold = [] } = Object.groupBy(open, (episode) => (wasTold(episode) ? "known" : "untold"));
   const { notifyWhenOver, notifyOnlyWhenOver } = rule.rule;
   const over = notifyWhenOver || notifyOnlyWhenOver ? endsUntold(episodes, spans, alerts) : [];
   return {
@@ -89,9 +86,15 @@ function isSameSubject(rule: ToldRule["rule"], { facts }: Alert, { facts: found 
   return subjectOf(rule, isRenamed ? { ...facts, zone: found.zone ?? zone } : facts) === subjectOf(rule, found);
 }
 
-/** Whether an alert told of that moment. A sum reaches a figure once, whenever that is. */
-function isSameMoment(rule: ToldRule["rule"], alert: Alert, found: FoundAt): boolean {
-  return (alert.time === found.time || found.facts.limit !== undefined) && isSameSubject(rule, alert, found);
+/** Whether alerts told of a moment. A sum reaches a figure once, whenever that is. */
+function momentsOf({ rule, alerts }: ToldRule): (found: FoundAt) => boolean {
+  const raised = alerts.filter(({ phase }) => phase === "raised");
+  const subjects = new Set(raised.map(({ facts }) => subjectOf(rule, facts)));
+  const byTime = Map.groupBy(raised, ({ time }) => time);
+  return (found) =>
+    found.facts.limit === undefined
+      ? (byTime.get(found.time) ?? []).some((alert) => isSameSubject(rule, alert, found))
+      : subjects.has(subjectOf(rule, found.facts));
 }
 
 /** What was raised and not withdrawn. */
@@ -120,11 +123,16 @@ function withoutSame(rule: ToldRule["rule"], episodes: readonly Episode[], alert
     const exact = same.find(({ facts }) => subjectOf(rule, facts) === subjectOf(rule, began.facts));
     return !take(exact ?? same.find((alert) => isSameSubject(rule, alert, began)));
   });
-  const isWithin = ({ began, end }: Episode, alert: Alert) =>
-    !taken.has(alert) && alert.time > began.time && alert.time < end;
-  const open = others.filter(
-    (episode) => (rule.momentary || !take(alerts.find((alert) => isWithin(episode, alert)))) && !episode.before,
-  );
+  let at = 0;
+  const within = ({ began, end }: Episode): Alert | undefined => {
+    while ((alerts[at]?.time ?? Number.POSITIVE_INFINITY) <= began.time) at++;
+    for (let next = at; ; next++) {
+      const alert = alerts[next];
+      if (alert === undefined || alert.time >= end) return undefined;
+      if (!taken.has(alert)) return alert;
+    }
+  };
+  const open = others.filter((episode) => (rule.momentary || !take(within(episode))) && !episode.before);
   return { open, left: alerts.filter((alert) => !taken.has(alert)) };
 }
 
@@ -136,8 +144,38 @@ function beginningOf({ time, facts: { minutes } }: Pick<FoundAt, "time" | "facts
   return typeof minutes === "number" ? time - minutes * minuteMs : time;
 }
 
-function overlap(one: Span, other: Span): boolean {
-  return one[0] === other[0] || (one[0] < other[1] && other[0] < one[1]);
+/** Spans to be asked often: there may be thousands, of what was found and of what was told. */
+class Spans {
+  readonly #beginnings: ReadonlySet<number>;
+  /** In the order of their beginnings, each with the latest end so far. */
+  readonly #sorted: readonly Span[];
+
+  constructor(spans: readonly Span[]) {
+    this.#beginnings = new Set(spans.map(([from]) => from));
+    let latest = Number.NEGATIVE_INFINITY;
+    this.#sorted = spans
+      .toSorted(([one], [other]) => one - other)
+      .map(([from, to]): Span => {
+        latest = Math.max(latest, to);
+        return [from, latest];
+      });
+  }
+
+  /** Whether one of them overlaps what lasted from then until then. */
+  overlap(from: number, to: number): boolean {
+    return this.#beginnings.has(from) || this.holds(to, from);
+  }
+
+  /** Whether one of them began before `before` and lasted until after `after`. */
+  holds(before: number, after: number): boolean {
+    let [low, high] = [0, this.#sorted.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#sorted[middle]?.[0] ?? 0) < before) low = middle + 1;
+      else high = middle;
+    }
+    return (this.#sorted[low - 1]?.[1] ?? Number.NEGATIVE_INFINITY) > after;
+  }
 }
 
 /** From when until when what was told lasted. An alert without an end lasted until the next one. */
@@ -155,11 +193,7 @@ function spansOf({ rule, alerts, until }: ToldRule): readonly Span[] {
 }
 
 /** Episodes whose end was found and not told. An end within what was told as one whole is none. */
-function endsUntold(
-  episodes: readonly Episode[],
-  spans: readonly Span[],
-  alerts: readonly ToldAlert[],
-): readonly Episode[] {
+function endsUntold(episodes: readonly Episode[], spans: Spans, alerts: readonly ToldAlert[]): readonly Episode[] {
   const ends = alerts.flatMap(({ phase, time }) => (phase === "over" ? [time] : []));
   let at = 0;
   return episodes.filter(({ began, over }, place) => {
@@ -167,7 +201,7 @@ function endsUntold(
     const next = episodes[place + 1]?.began.time ?? Number.POSITIVE_INFINITY;
     while ((ends[at] ?? Number.POSITIVE_INFINITY) < began.time) at++;
     const isKnown = (ends[at] ?? Number.POSITIVE_INFINITY) <= Math.min(next, Number.MAX_VALUE);
-    return !isKnown && !spans.some(([from, to]) => from < over.time && next < to);
+    return !isKnown && !spans.holds(over.time, next);
   });
 }
 

@@ -1,7 +1,7 @@
 import { type Alarm, alarmNames } from "../model/alarms.ts";
 import type { LocationRecord } from "../model/location.ts";
 import { readableExtras } from "../model/location-json.ts";
-import { isReading, type ReadingName, type Readings, readingRows } from "../model/readings.ts";
+import { accessories, isReading, type ReadingName, type Readings, readingRows } from "../model/readings.ts";
 import type { Observation } from "../ports/alert-engine.ts";
 
 const alarms: ReadonlySet<string> = new Set(alarmNames);
@@ -50,6 +50,7 @@ function parse(extras: string): {
   if (typeof fields === "object" && fields !== null)
     for (const [name, value] of Object.entries(fields)) {
       if (name === "inputs" || name === "outputs") flagsInto(readings, name, value);
+      else if (name === "accessoriesAttributes") accessoriesInto(readings, value);
       else if (name === "attributes") own = attributesInto(readings, attributes, value);
       else if (isReading(name) && typeof value === "number") readings[name] = value;
     }
@@ -70,6 +71,15 @@ function flagsInto(
   value.forEach((state, index) => {
     readings[`${name.slice(0, -1)}${index + 1}`] = state === true;
   });
+}
+
+const byType = new Map([...accessories].map(([name, accessory]) => [accessory.type, { name, yes: accessory.yes }]));
+
+function accessoriesInto(readings: Record<string, number | boolean | string>, value: unknown): void {
+  for (const { accessoryType, accessoryStatus } of Array.isArray(value) ? value : []) {
+    const part = byType.get(accessoryType);
+    if (part !== undefined) readings[part.name] = accessoryStatus === part.yes;
+  }
 }
 
 /** Sorts attributes into the tracker's, readings, and the service's own, which it answers. */

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Report } from "./effects.ts";
 import type { LocationRecord } from "./location.ts";
 import { extrasOf, locationJson } from "./location-json.ts";
-import { type ReadingName, readingRows } from "./readings.ts";
+import { accessories, type ReadingName, readingRows } from "./readings.ts";
 
 function record(report: Report, more: Partial<LocationRecord> = {}): LocationRecord {
   return {
@@ -45,6 +45,14 @@ const attributeNames = fc.oneof(
 );
 const attributes = fc.dictionary(attributeNames, fc.oneof(fc.string(), fc.integer(), fc.boolean()));
 
+interface Parts {
+  readonly accessoriesAttributes: readonly { readonly accessoryType: string; readonly accessoryStatus: string }[];
+}
+
+function statusOf({ accessoriesAttributes }: Parts, type: string): string | undefined {
+  return accessoriesAttributes.find(({ accessoryType }) => accessoryType === type)?.accessoryStatus;
+}
+
 test("any report gives JSON in which nothing is lost", () => {
   fc.assert(
     fc.property(readings, attributes, (some, others) => {
@@ -61,7 +69,10 @@ test("any report gives JSON in which nothing is lost", () => {
       const location = JSON.parse(locationJson(record(report), 0));
       for (const [name, value] of Object.entries(some)) {
         const index = /^(in|out)put(\d)$/.exec(name);
+        const accessory = accessories.get(name as ReadingName);
         if (index) assert.equal(location[`${index[1]}puts`][Number(index[2]) - 1], value);
+        else if (accessory !== undefined)
+          assert.equal(statusOf(location, accessory.type), value ? accessory.yes : accessory.no);
         else if (name in location)
           assert.ok(
             location[name] === value ||
@@ -77,7 +88,8 @@ test("any report gives JSON in which nothing is lost", () => {
       }
       const isExact = (name: string, value: unknown) => !(name in location) || location[name] !== Number(value) + 0;
       const asAttributes = Object.entries(some).filter(
-        ([name, value]) => !/^(in|out)put\d$/.test(name) && isExact(name, value),
+        ([name, value]) =>
+          !/^(in|out)put\d$/.test(name) && !accessories.has(name as ReadingName) && isExact(name, value),
       );
       assert.equal(names.length, asAttributes.length + Object.keys(others).length + 1, "no name stands twice");
       assert.equal(location.attributes.alarms, "sos");
@@ -94,7 +106,7 @@ test("a location has the specification's fields, and those never reported are ab
     longitude: 0,
     altitude: 520,
     alarms: [],
-    readings: { battery: 84.6, input2: true, ignition: true, externalVoltage: 12.5 },
+    readings: { battery: 84.6, input2: true, ignition: true, externalVoltage: 12.5, doorOpen: true, blocked: false },
     attributes: { io11: 5 },
   };
   assert.deepEqual(JSON.parse(locationJson(record(report, { speed: 50, course: 90 }), 100)), {
@@ -113,6 +125,10 @@ test("a location has the specification's fields, and those never reported are ab
     hasCriticalAlert: false,
     battery: 85,
     inputs: [false, true],
+    accessoriesAttributes: [
+      { accessoryType: "door", accessoryStatus: "open" },
+      { accessoryType: "immobilizer", accessoryStatus: "off" },
+    ],
     attributes: { battery: "84.6", ignition: "true", externalVoltage: "12.5", io11: "5", altitude: "520" },
   });
 });

@@ -5,20 +5,28 @@ import { ContentHash, fromMemory, type Located } from "./content-hash.ts";
 import type { Report } from "./effects.ts";
 import { JsonText, pieceOf } from "./json-bytes.ts";
 import type { LocationRecord } from "./location.ts";
-import { locationFields, type ReadingName, readingNames } from "./readings.ts";
+import type { Accessory } from "./reading-rows.ts";
+import { accessories, locationFields, type ReadingName, readingNames } from "./readings.ts";
 
 const inputNames = ["input1", "input2", "input3", "input4", "input5", "input6", "input7", "input8"] as const;
 const outputNames = ["output1", "output2", "output3", "output4", "output5", "output6", "output7", "output8"] as const;
 
 /** Where a reading goes, and the JSON that stands before its value. */
 interface Place {
-  readonly kind: "integer" | "number" | "attribute" | "input" | "output";
+  readonly kind: "integer" | "number" | "attribute" | "input" | "output" | "accessory";
   readonly before: Uint8Array;
+  /** Of an accessory: all of its JSON, while it is true and while it is false. */
+  readonly states?: { readonly yes: Uint8Array; readonly no: Uint8Array };
   /** Position in the array of inputs or outputs. */
   readonly index: number;
 }
 
 const nothing = pieceOf("");
+
+function statesOf({ type, yes, no }: Accessory): NonNullable<Place["states"]> {
+  const state = (status: string) => pieceOf(`,${JSON.stringify({ accessoryType: type, accessoryStatus: status })}`);
+  return { yes: state(yes), no: state(no) };
+}
 
 const places: ReadonlyMap<string, Place> = new Map([
   ...readingNames.map((name): [string, Place] => [
@@ -28,6 +36,10 @@ const places: ReadonlyMap<string, Place> = new Map([
   ...Object.entries(locationFields).map(([name, kind]): [string, Place] => [
     name,
     { kind, before: pieceOf(`,"${name}":`), index: -1 },
+  ]),
+  ...[...accessories].map(([name, accessory]): [string, Place] => [
+    name,
+    { kind: "accessory", before: nothing, index: -1, states: statesOf(accessory) },
   ]),
   ...inputNames.map((name, index): [string, Place] => [name, { kind: "input", before: nothing, index }]),
   ...outputNames.map((name, index): [string, Place] => [name, { kind: "output", before: nothing, index }]),
@@ -40,6 +52,7 @@ const quotedNo = pieceOf('"false"');
 const comma = pieceOf(",");
 const inputsBegin = pieceOf(',"inputs":[');
 const outputsBegin = pieceOf(',"outputs":[');
+const accessoriesBegin = pieceOf(',"accessoriesAttributes":[');
 const listEnd = pieceOf("]");
 const attributesBegin = pieceOf(',"attributes":{');
 const altitudeBegin = pieceOf(',"altitude":');
@@ -50,6 +63,7 @@ const alarmsBegin = pieceOf(',"alarms":');
 /** One for all: they hold nothing between two reports. */
 const fields = new JsonText();
 const attributes = new JsonText();
+const parts = new JsonText();
 
 /**
  * The part of a Location that is the same for ever: what was reported beside time, position, speed and course, as JSON members that
@@ -79,6 +93,7 @@ export class ExtrasAndHash {
 function writeExtras(report: Report): void {
   fields.clear();
   attributes.clear();
+  parts.clear();
   let inputs = 0;
   let outputs = 0;
   for (const name in report.readings) {
@@ -88,7 +103,8 @@ function writeExtras(report: Report): void {
     if (place.kind === "attribute") {
       attributes.piece(place.before);
       asText(value);
-    } else if (place.kind === "input") inputs = Math.max(inputs, place.index + 1);
+    } else if (place.states !== undefined) parts.piece(value === true ? place.states.yes : place.states.no);
+    else if (place.kind === "input") inputs = Math.max(inputs, place.index + 1);
     else if (place.kind === "output") outputs = Math.max(outputs, place.index + 1);
     else {
       const number = Number(value);
@@ -104,6 +120,11 @@ function writeExtras(report: Report): void {
   }
   if (inputs > 0) flags(inputsBegin, inputNames, inputs, report);
   if (outputs > 0) flags(outputsBegin, outputNames, outputs, report);
+  if (!parts.empty) {
+    fields.piece(accessoriesBegin);
+    fields.append(parts, 1);
+    fields.piece(listEnd);
+  }
   for (const name in report.attributes) {
     const value = report.attributes[name];
     if (value === undefined || (name === fromMemory.name && value === true)) continue;

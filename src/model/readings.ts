@@ -1,4 +1,4 @@
-import { celsius, count, each, flag, number, percent, text } from "./reading-rows.ts";
+import { type Accessory, celsius, count, each, flag, number, percent, type ReadingRow, text } from "./reading-rows.ts";
 
 const to4 = [1, 2, 3, 4] as const;
 const to8 = [...to4, 5, 6, 7, 8] as const;
@@ -185,3 +185,11 @@ export function isInRange(name: NumberReading, value: number): boolean {
   const { least, most } = readingRows[name];
   return value >= least && value <= most;
 }
+
+/** The readings that the API shows in `accessoriesAttributes`. */
+export const accessories: ReadonlyMap<ReadingName, Accessory> = new Map(
+  readingNames.flatMap((name) => {
+    const row: ReadingRow = readingRows[name];
+    return row.kind === "boolean" && row.accessory !== undefined ? [[name, row.accessory] as const] : [];
+  }),
+);

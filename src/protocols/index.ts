@@ -4,6 +4,7 @@ import { egts } from "./egts/index.ts";
 import { gt06 } from "./gt06/index.ts";
 import { h02 } from "./h02/index.ts";
 import { jt808 } from "./jt808/index.ts";
+import { meitrack } from "./meitrack/index.ts";
 import { osmand } from "./osmand/index.ts";
 import { owntracks } from "./owntracks/index.ts";
 import { queclink } from "./queclink/index.ts";
@@ -18,6 +19,7 @@ export const protocols: readonly AnyProtocol[] = [
   gt06,
   h02,
   jt808,
+  meitrack,
   osmand,
   owntracks,
   queclink,

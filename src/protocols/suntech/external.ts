@@ -73,18 +73,28 @@ export function readExternal(report: Draft, data: Uint8Array): void {
   report.attributes.externalData = text;
   const card = /^RFID:(\w+)$/.exec(text)?.[1] ?? /^GTSL(?:\|[^|]*){3}\|(\w+)\|/.exec(text)?.[1];
   if (card !== undefined) report.readings.driverId = card;
-  if (!/^[tNQ]_\w=/.test(text)) return;
-  let levels = 0;
-  for (const pair of text.split(";")) levels += readProbe(report, pair.trim());
-  report.attributes.probeLevels = levels;
+  const pieces = text.split(";").map((piece) => piece.trim());
+  if (!pieces.some((piece) => probePattern.test(piece))) return;
+  report.attributes.probeLevels = pieces.reduce((sum, piece) => sum + readProbe(report, piece), 0);
 }
+
+/** What fuel probes say: `t_0=1C;N_0=0419.0`, or a sentence of CabAVL. */
+const probePattern = /^(?:[tNQ]_\w=|CabAVL,)/;
 
 /** `t_0=1C` °C, `N_0=0419.0` level of a probe, `Q_D=09`: all in hex. Answers the level, or 0. */
 function readProbe(report: Draft, pair: string): number {
+  if (pair.startsWith("CabAVL,")) return readCabAvl(report, pair.split(","));
   const [name = "", value = ""] = pair.split("=");
   const number = hexOf(value.split(".")[0]);
   if (!/^\w{3}$/.test(name) || number === undefined) return 0;
   if (name === "t_0") put(report, "fuelTemperature", number > 0x7f ? number - 0x100 : number, "t_0");
   else report.attributes[name] = number;
   return name.startsWith("N") ? number : 0;
+}
+
+/** `CabAVL,number,level,level...`: the levels of two tanks. */
+function readCabAvl(report: Draft, fields: readonly string[]): number {
+  const levels = [numberOf(fields[2]) ?? 0, numberOf(fields[3]) ?? 0];
+  for (const [index, level] of levels.entries()) if (level > 0) report.attributes[`fuelLevel${index + 1}`] = level;
+  return levels.reduce((sum, level) => sum + Math.max(0, level), 0);
 }

@@ -133,7 +133,7 @@ export const suntech = defineProtocol({
   session: initialSession,
   classify,
   messages,
-  notUnderstood: ["zip, travel event report (6-5-2)", "DEX, data for an external device (6-8)"],
+  notUnderstood: ["zip, travel event report (6-5-2)"],
   commands: [command],
   expects,
   simulate,

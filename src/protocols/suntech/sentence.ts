@@ -44,11 +44,14 @@ export function isId(text: string | undefined): text is string {
   return text !== undefined && /^[0-9A-Za-z]{4,16}$/.test(text);
 }
 
+/** No field has larger numbers. */
+const largest = 1e12;
+
 /** A decimal number; undefined where the field is absent or none. */
 export function numberOf(text: string | undefined): number | undefined {
   if (text === undefined || text === "") return undefined;
   const value = decimal.read([text], 0);
-  return value === mismatch ? undefined : value;
+  return value === mismatch || Math.abs(value) > largest ? undefined : value;
 }
 
 /** A whole number in hex of at most eight digits. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bcdText, Reader } from "./reader.ts";
+import { bcdText, latin1Of, Reader } from "./reader.ts";
 
 test("numbers with the low byte first", () => {
   const bytes = Uint8Array.fromHex(
@@ -24,4 +24,17 @@ test("doubles with the high byte first; one that is no number is none", () => {
 test("an identifier of packed BCD keeps its leading zeros", () => {
   assert.equal(bcdText(Uint8Array.fromHex("0123456789")), "0123456789");
   assert.equal(bcdText(Uint8Array.fromHex("01234567a9")), undefined);
+});
+
+test("each byte is the character of its number, in short texts and long ones", () => {
+  const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+  const text = String.fromCharCode(...bytes);
+  assert.equal(latin1Of(bytes), text);
+  for (const [start, end] of [
+    [3, 250],
+    [0x78, 0x88],
+    [0x78, 0x89],
+    [7, 7],
+  ] as const)
+    assert.equal(latin1Of(bytes.subarray(start, end)), text.slice(start, end));
 });

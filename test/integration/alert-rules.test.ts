@@ -182,7 +182,7 @@ describe("alert rules", () => {
     const cases: [object, RegExp[]][] = [
       [{ parameters: { kmh: -1 } }, [/^body\/parameters: kmh must be/]],
       [{ parameters: {} }, [/^body\/parameters\/kmh: is required/]],
-      [{ type: "flying" }, [/^body\/type: must be one of attributeEqual/]],
+      [{ type: "flying" }, [/^body\/type: must be one of alarm, allowedZone/]],
       [{ type: "allowedZone", parameters: { zones: ["x"] } }, [/^body\/parameters\/zones\/0: there is no geofence x/]],
       [{ type: "allowedZone", parameters: { zones: [] } }, [/^body\/parameters: zones must name/]],
       [{ schedule: { days: [] } }, [/^body\/schedule\/days: must name a day/]],

@@ -15,8 +15,10 @@ export const protocolIds: Generator = {
     const readings: string[] = [];
     for (const module of await protocolModules(root)) {
       protocols.push(await loadProtocol(root, module));
-      const names = (await readingsOf(root, module)).map((name) => `    "${name}",\n`);
-      readings.push(`  ${module.id}: [\n${names.join("")}  ],\n`);
+      const names = (await readingsOf(root, module)).map((name) => `"${name}"`);
+      const oneLine = `  ${module.id}: [${names.join(", ")}],`;
+      const lines = names.map((name) => `    ${name},\n`).join("");
+      readings.push(oneLine.length <= lineWidth ? `${oneLine}\n` : `  ${module.id}: [\n${lines}  ],\n`);
     }
     const all = protocols.map(({ id }) => id);
     const withSecret = protocols.flatMap(({ id, secret }) => (secret === undefined ? [] : [id]));

@@ -2,6 +2,7 @@
 
 /** Ids of all protocols that the service speaks. */
 export const protocolIds: readonly string[] = [
+  "calamp",
   "egts",
   "gt06",
   "h02",
@@ -21,6 +22,7 @@ export const protocolsWithSecret: readonly string[] = ["osmand", "owntracks", "w
 
 /** Readings that the decoder of each protocol names: a tracker that speaks it tells no others. */
 export const protocolReadings: Readonly<Record<string, readonly string[]>> = {
+  calamp: ["ignition", "satellites", "hdop", "rssi", "input1", "input2", "input3"],
   egts: [
     "battery",
     "batteryVoltage",

@@ -10,7 +10,7 @@ type Item = (report: Draft, text: string) => void;
 function reading(name: NumberReading, manualName: string, factor = 1): Item {
   return (report, text) => {
     const value = numberOf(text);
-    if (value === undefined) keep(report, manualName, text);
+    if (value === undefined || Math.abs(value) > 1e9) keep(report, manualName, text);
     else put(report, name, Math.round(value * factor * 1e6) / 1e6, manualName);
   };
 }

@@ -76,7 +76,7 @@ export function thousandth(text: string | undefined): number | undefined {
 /** `HHHHH:MM:SS`: time that the engine ran. */
 export function readHours(report: Draft, text: string | undefined): void {
   const [hours, minutes, seconds, ...rest] = (text ?? "").split(":").map(numberOf);
-  if (hours === undefined || rest.length > 0) keep(report, "hourMeter", text);
+  if (hours === undefined || hours > 1e7 || rest.length > 0) keep(report, "hourMeter", text);
   else put(report, "engineSeconds", hours * 3600 + (minutes ?? 0) * 60 + (seconds ?? 0), "hourMeter");
 }
 

@@ -2,6 +2,7 @@
 import type { AnyProtocol } from "../wire/protocol.ts";
 import { calamp } from "./calamp.ts";
 import { egts } from "./egts/index.ts";
+import { galileo } from "./galileo/index.ts";
 import { gt06 } from "./gt06/index.ts";
 import { h02 } from "./h02/index.ts";
 import { jt808 } from "./jt808/index.ts";
@@ -18,6 +19,7 @@ import { wialon } from "./wialon/index.ts";
 export const protocols: readonly AnyProtocol[] = [
   calamp,
   egts,
+  galileo,
   gt06,
   h02,
   jt808,

@@ -12,10 +12,12 @@ export interface Channel {
   readonly lastTick: number;
   /** Sends bytes. Whether the peer is still there shows later. */
   write(bytes: Uint8Array): void;
+  /** Reports are on their way to the store: from now on nobody else reads the bytes that they came in. */
+  submitted(): void;
   /** All that the exchange waited for is done: its replies (HTTP: its response) are to be sent. */
   finish(exchange: Exchange): void;
   /**
-   * Its protocol is doubted, before anything of it was stored. Gives whether its bytes are read by another one from here on: the session is closed then, and another
+   * Its protocol is doubted, before anything of it was submitted. Gives whether its bytes are read by another one from here on: the session is closed then, and another
    * takes its place. `ids`: who the bytes say they are from.
    */
   reread(doubt: Doubt, ids?: readonly string[]): boolean;

@@ -50,6 +50,7 @@ export class InFlight {
     }
     exchange.outstanding++;
     exchange.submitted = true;
+    this.#channel.submitted();
     if (!exchange.queued) this.#enqueue(exchange);
     const count = reports.length;
     this.#counters.reports.add(count);

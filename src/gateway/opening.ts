@@ -12,7 +12,7 @@ export type Doubt = "failed" | "refused" | Admitted;
 
 /**
  * The first bytes of a conversation: while they do not tell what it speaks, and after that as long as they may have
- * told wrong, at most until something of it is stored. No more than `openingBytes` of them are kept.
+ * told wrong, at most until something of it is submitted. No more than `openingBytes` of them are kept.
  */
 export class Opening {
   readonly #protocols: readonly AnyProtocol[];

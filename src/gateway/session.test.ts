@@ -52,6 +52,7 @@ class QueueingChannel implements Channel {
       `${text} is answered and not stored`,
     );
   }
+  submitted(): void {}
   finish(exchange: Exchange): void {
     writeReplies(this, exchange);
   }

@@ -156,8 +156,11 @@ export class TcpConnection implements Channel {
     if (unsentOf(this.#socket) > this.#shared.limits.unsentBytes) this.close("unread");
   }
 
+  submitted(): void {
+    this.#opening = undefined;
+  }
+
   finish(exchange: Exchange): void {
-    if (exchange.submitted) this.#opening = undefined;
     // More of a burst follow, whose replies are mostly due in the same step.
     if (this.busy) {
       if (unsentOf(this.#socket) > this.#shared.limits.unsentBytes) this.close("unread");

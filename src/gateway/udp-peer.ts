@@ -112,8 +112,11 @@ export class UdpPeer implements Channel {
     if (!this.#closed) this.#group.send(bytes, this.#origin);
   }
 
+  submitted(): void {
+    this.#opening = undefined;
+  }
+
   finish(exchange: Exchange): void {
-    if (exchange.submitted) this.#opening = undefined;
     writeReplies(this, exchange);
   }
 

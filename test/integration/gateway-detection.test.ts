@@ -121,6 +121,21 @@ describe("a connection that was given to the wrong protocol", () => {
     assert.equal(await frames(world, "b"), 0);
   });
 
+  it("stays where reports are on their way to the store, though it names another device then", options, async () => {
+    const world = await startGateway({}, [lines("a", "LP"), lines("b", "LP")]);
+    world.intake.register("a1");
+    world.intake.register("b2");
+    world.intake.hold = true;
+    const peer = new Peer(world.port);
+    peer.send("L1\nP1\nL2\n");
+    await until(async () => (await frames(world, "a")) + (await frames(world, "b")) >= 3);
+    world.intake.hold = false;
+    world.intake.commit();
+    await stored(world, "a1", 1);
+    assert.equal(await frames(world, "b"), 0);
+    peer.end();
+  });
+
   it("is closed as before where no protocol does better", options, async () => {
     const world = await startGateway({ junkBytes: 8 }, [lines("a", "H"), lines("b", "H")]);
     const peer = new Peer(world.port);

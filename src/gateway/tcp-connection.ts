@@ -19,8 +19,7 @@ const closingSeconds = 5;
 
 /**
  * One accepted socket: bytes in, messages to its session, replies out. Idle, it holds no buffer, timer or closure.
- * It is "blocked" while its session takes no message. Bytes that arrive then are kept, and the socket is paused; so at most a chunk more
- * than the longest frame waits in memory.
+ * While its session takes no message it is "blocked" and the socket paused: a chunk more than the longest frame waits.
  */
 export class TcpConnection implements Channel {
   readonly address: string;
@@ -36,7 +35,6 @@ export class TcpConnection implements Channel {
   #opening: Opening | undefined;
   #stream: FrameStream | undefined;
   #session: Session | undefined;
-  /** Where it speaks HTTP. */
   #http: HttpResponder | undefined;
   /** Where its protocol's messages do not tell their end. */
   #quiet: QuietTimer | undefined;
@@ -106,7 +104,6 @@ export class TcpConnection implements Channel {
     return this.#refusal ?? this.#http?.overdue ?? "notIdentified";
   }
 
-  /** A request that waits for its answer. */
   get answering(): boolean {
     return this.#http !== undefined && this.busy;
   }

@@ -28,7 +28,7 @@ const lasting: Readonly<Record<string, RegExp>> = {
 };
 
 /** The commands of every shell block, in order, without comments. */
-const commands = [...readme.matchAll(/^```sh\n(.*?)^```/gms)]
+const commands = [...readme.matchAll(/^```sh[^\n]*\n(.*?)^```/gms)]
   .flatMap(([, block = ""]) => block.split("\n"))
   .map((line) => line.replace(/\s+#.*/, "").trim())
   .filter((line) => line !== "");

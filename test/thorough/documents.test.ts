@@ -20,6 +20,7 @@ const notRun: Readonly<Record<string, string>> = {
   "docs/install.md: cd /opt/waybeam": "it needs systemd, and changes the machine",
   "docs/install.md: WAYBEAM_DATA=/var/lib/waybeam /opt/waybeam/waybeam device list": "it needs that installation",
   "docs/install.md: docker build -t waybeam .": "it needs a container's runtime and its base image",
+  'docs/operating.md: ln -s "$PWD/waybeam" ~/.local/bin/waybeam': "it writes into the home folder",
   "docs/network.md: WAYBEAM_HTTP_TLS_CERTIFICATE=/etc/letsencrypt/live/tracking.example/fullchain.pem":
     "it needs the certificate of a public name; tls.test.ts serves one of its own",
   "docs/network.md: WAYBEAM_HTTP_HOST=127.0.0.1 WAYBEAM_HTTP_TRUST_PROXY=loopback ./waybeam serve":

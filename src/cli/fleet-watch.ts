@@ -52,15 +52,18 @@ export async function summarize(
 }
 
 /** What came of a fleet's reports, in one sentence. */
-function acknowledged({ acked, sent, devices }: FleetStats, seconds: number): string {
-  return `The service acknowledged ${acked} of ${sent} reports of ${devices} devices in ${seconds} s.`;
+function acknowledged({ acked, sent, unanswered, devices }: FleetStats, seconds: number): string {
+  const all = `The service acknowledged ${acked} of ${sent - unanswered} reports of ${devices} devices in ${seconds} s.`;
+  return unanswered === 0 ? all : `${all} Protocols without acknowledgements sent ${unanswered} more.`;
 }
 
 /** The counters in one line. */
 export function describe(stats: FleetStats): string {
-  const { devices, connected, sent, acked, refused, reconnects, resent, dropped, waiting } = stats;
+  const { devices, connected, sent, acked, unanswered, refused, reconnects, resent, dropped, waiting } = stats;
   const always = `${connected} of ${devices} connected, ${sent} sent, ${acked} acked, ${refused} refused, ${waiting} waiting`;
-  const rare = Object.entries({ resent, dropped, reconnects }).filter(([, count]) => count > 0);
+  const rare = Object.entries({ "need no ack": unanswered, resent, dropped, reconnects }).filter(
+    ([, count]) => count > 0,
+  );
   return [always, ...rare.map(([name, count]) => `${count} ${name}`)].join(", ");
 }
 

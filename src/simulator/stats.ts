@@ -5,8 +5,10 @@ export interface FleetStats {
   readonly connected: number;
   /** Reports written to sockets, those sent again included. */
   readonly sent: number;
-  /** Reports that the service acknowledged. A protocol without acknowledgements adds nothing here. */
+  /** Reports that the service acknowledged. */
   readonly acked: number;
+  /** Reports sent in protocols that have no acknowledgements. */
+  readonly unanswered: number;
   /** Of the sent ones: sent before, and never acknowledged then. */
   readonly resent: number;
   /** Logins and reports that the service answered with no, and logins that it left unanswered or closed the connection on. */
@@ -24,5 +26,6 @@ export type Counts = { -readonly [K in keyof FleetStats]: number };
 
 /** Counters at zero. */
 export function newCounts(devices: number): Counts {
-  return { devices, connected: 0, sent: 0, acked: 0, resent: 0, refused: 0, reconnects: 0, dropped: 0, waiting: 0 };
+  const none = { connected: 0, sent: 0, acked: 0, unanswered: 0, resent: 0, refused: 0, reconnects: 0 };
+  return { devices, ...none, dropped: 0, waiting: 0 };
 }

@@ -139,7 +139,10 @@ export class Tracker {
     if (this.#speech.answer) {
       this.#state = "waiting";
       this.#expect();
-    } else this.#done(reports.length);
+    } else {
+      counts.unanswered += reports.length;
+      this.#done(reports.length);
+    }
   }
 
   #write(bytes: Uint8Array): void {

@@ -51,7 +51,9 @@ export function addRuleSet(rule: Command, host: Host): void {
         ...(await ruleBody(host, client, options, without(present, options.unset))),
         ...stateOf(options),
       };
-      const changed = await patch(client, rulePath({ id: String(present.id) }), stepsTo(present, wanted));
+      const steps = stepsTo(present, wanted);
+      // A script may say twice what a rule is to be.
+      const changed = steps.length === 0 ? present : await patch(client, rulePath({ id: String(present.id) }), steps);
       tellWarnings(host, changed);
       await printOne(host, payloadOf(changed), options.json);
       if (!options.json) tellProblems(host, changed);

@@ -4,7 +4,7 @@ import { QuotaReached, type Store } from "../ports/store.ts";
 /** What a rule watches. */
 export type Watching = Pick<AlertRule, "devices" | "groups">;
 
-/** Devices of groups, by the groups' ids. */
+/** Those of the devices in question that groups have, by the groups' ids. */
 type Members = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** What the limit needs of the service. */
@@ -26,10 +26,13 @@ export async function checkRulesOfDevices(
   const before = await store.alertRules.list(accountKey);
   const gone = new Set(removed);
   const after = [...before.filter(({ key }) => !gone.has(key)), ...made];
-  const members = await membersOf(store, accountKey, [...before, ...made]);
-  const watched = new Set(
-    made.flatMap(({ devices, groups }) => [...devices, ...groups.flatMap((id) => [...(members.get(id) ?? [])])]),
-  );
+  const groups = await groupsOf(store, accountKey, [...before, ...made]);
+  const grown = new Set(made.flatMap((rule) => rule.groups));
+  const watched = new Set([
+    ...made.flatMap(({ devices }) => devices),
+    ...groups.filter(({ id }) => grown.has(id)).flatMap(({ devices }) => devices ?? []),
+  ]);
+  const members = among(groups, watched);
   refuseGrowth(watched, new Watched(before, members), new Watched(after, members), most);
 }
 
@@ -44,15 +47,12 @@ export async function checkRulesOfMembers(
   if (most === undefined) return;
   const rules = await store.alertRules.list(accountKey);
   if (!rules.some(({ groups }) => groups.includes(group))) return;
-  const before = await membersOf(store, accountKey, rules);
-  const next = new Set(devices);
-  const after = new Map([...before, [group, next] as const]);
-  refuseGrowth(
-    next.difference(before.get(group) ?? new Set()),
-    new Watched(rules, before),
-    new Watched(rules, after),
-    most,
-  );
+  const groups = await groupsOf(store, accountKey, rules);
+  const present = new Set(groups.find(({ id }) => id === group)?.devices);
+  const added = new Set(devices).difference(present);
+  const before = among(groups, added);
+  const after = new Map([...before, [group, added] as const]);
+  refuseGrowth(added, new Watched(rules, before), new Watched(rules, after), most);
 }
 
 /** How many rules one device may have; undefined: the account has too few rules to pass it. */
@@ -61,13 +61,16 @@ async function mostRules(store: DeviceRuleLimitStore, accountKey: number, more: 
   return limits === undefined || use.rules + more <= limits.rulesOfDevice ? undefined : limits.rulesOfDevice;
 }
 
-async function membersOf(
-  store: DeviceRuleLimitStore,
-  accountKey: number,
-  rules: readonly Watching[],
-): Promise<Members> {
-  const groups = await store.groups.some(accountKey, [...new Set(rules.flatMap((rule) => rule.groups))]);
-  return new Map(groups.map(({ id, devices }) => [id, new Set(devices)]));
+type Groups = Awaited<ReturnType<DeviceRuleLimitStore["groups"]["some"]>>;
+
+/** The groups that the rules name. */
+function groupsOf(store: DeviceRuleLimitStore, accountKey: number, rules: readonly Watching[]): Promise<Groups> {
+  return store.groups.some(accountKey, [...new Set(rules.flatMap((rule) => rule.groups))]);
+}
+
+/** Which of these devices the groups have: sets of all their devices would take seconds. */
+function among(groups: Groups, devices: ReadonlySet<string>): Members {
+  return new Map(groups.map((group) => [group.id, new Set(group.devices?.filter((id) => devices.has(id)))]));
 }
 
 function refuseGrowth(devices: ReadonlySet<string>, before: Watched, after: Watched, most: number): void {

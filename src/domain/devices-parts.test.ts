@@ -56,7 +56,7 @@ test("what is accepted and probably a mistake is warned of", () => {
   assert.equal(fields.id, "a1");
   assert.deepEqual(warnings, [
     "body/Name: not a field that can be set; ignored",
-    "body/id: the id of a device can't be changed; ignored",
+    "body/id: ignored; POST changeId changes a device's id",
     "body/aliases: the device's own id is no alias; left out",
   ]);
 });

@@ -3,6 +3,7 @@ import type { AnyProtocol } from "../wire/protocol.ts";
 import { calamp } from "./calamp.ts";
 import { egts } from "./egts/index.ts";
 import { galileo } from "./galileo/index.ts";
+import { gps103 } from "./gps103/index.ts";
 import { gt06 } from "./gt06/index.ts";
 import { h02 } from "./h02/index.ts";
 import { jt808 } from "./jt808/index.ts";
@@ -20,6 +21,7 @@ export const protocols: readonly AnyProtocol[] = [
   calamp,
   egts,
   galileo,
+  gps103,
   gt06,
   h02,
   jt808,

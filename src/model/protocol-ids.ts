@@ -16,6 +16,7 @@ export const protocolIds: readonly string[] = [
   "ruptela",
   "suntech",
   "teltonika",
+  "watch",
   "wialon",
 ];
 
@@ -615,6 +616,24 @@ export const protocolReadings: Readonly<Record<string, readonly string[]>> = {
     "doorOpen",
     "driverId",
     "driverName",
+    "firmware",
+  ],
+  watch: [
+    "battery",
+    "motion",
+    "temperature",
+    "satellites",
+    "accuracy",
+    "signal",
+    "networkType",
+    "iccid",
+    "steps",
+    "rolls",
+    "heartRate",
+    "systolic",
+    "diastolic",
+    "bloodOxygen",
+    "bodyTemperature",
     "firmware",
   ],
   wialon: [

@@ -14,6 +14,7 @@ import { queclink } from "./queclink/index.ts";
 import { ruptela } from "./ruptela/index.ts";
 import { suntech } from "./suntech/index.ts";
 import { teltonika } from "./teltonika/index.ts";
+import { watch } from "./watch/index.ts";
 import { wialon } from "./wialon/index.ts";
 
 /** Every protocol, in the order in which detection asks them. */
@@ -32,6 +33,7 @@ export const protocols: readonly AnyProtocol[] = [
   ruptela,
   suntech,
   teltonika,
+  watch,
   wialon,
 ];
 

@@ -11,7 +11,10 @@ export interface RecordedLine {
   readonly replies?: readonly string[];
   readonly config?: RecordedConfig;
   readonly http?: RecordedRequest;
-  readonly command?: { readonly type: string; readonly attributes: { readonly data?: string } };
+  readonly command?: {
+    readonly type: string;
+    readonly attributes: { readonly data?: string; readonly [name: string]: unknown };
+  };
   readonly device_unique_id?: string;
 }
 

@@ -164,9 +164,16 @@ function escapedReply(reply: string, sheet: Sheet): string {
   return head === undefined || hex === undefined ? reply : head + escaped(Uint8Array.fromHex(hex), sheet).toHex();
 }
 
+/** The text of a recorded command: as the sheet writes it, with the recorded attributes in braces, or its own. */
+function commandText(command: RecordedLine["command"], { commands }: Sheet): string | undefined {
+  const form = commands?.[command?.type ?? ""];
+  if (form === undefined) return command?.attributes.data;
+  return form.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(command?.attributes[name] ?? ""));
+}
+
 function encoder(protocol: AnyProtocol, line: RecordedLine, sheet: Sheet): readonly string[] | undefined {
   const { command, expected } = line;
-  const text = command?.attributes.data ?? sheet.commands?.[command?.type ?? ""];
+  const text = commandText(command, sheet);
   if (text === undefined || expected?.message === undefined) return undefined;
   const encoded = protocol.connect().command(text, line.device_unique_id ?? "", 0);
   const wanted = textOrHex(expected.encoding, expected.message).toHex();

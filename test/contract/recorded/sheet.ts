@@ -13,7 +13,7 @@ export interface KnownDifference {
 export interface Sheet {
   /** Names of its files in the folder of vectors; absent: its id. */
   readonly files?: readonly string[];
-  /** The text that a user gives for a command which the recordings only name: `{ "engineStop": "RELAY,1" }`. */
+  /** The text that a user gives for a command which the recordings only name, with their attributes in braces: `{ "engineStop": "RELAY,1", "sosNumber": "SOS{index}" }`. */
   readonly commands?: Readonly<Record<string, string>>;
   /** The tag `format` of the device for a recorded `config` (as JSON text) that is neither `modelOverride` nor `form` nor `format`. */
   readonly formats?: Readonly<Record<string, string>>;

@@ -59,7 +59,8 @@ describe("detection of recorded messages", () => {
       const count = new Map<string, number>();
       const wrong: string[] = [];
       for (const message of messages) {
-        const transport = startsHttp(message) === "sure" ? "http" : "tcp";
+        const socket = protocol.transports.includes("tcp") ? "tcp" : "udp";
+        const transport = startsHttp(message) === "sure" ? "http" : socket;
         const found = takenFor([message], transport);
         count.set(found, (count.get(found) ?? 0) + 1);
         // Others do not begin a connection: they only come from a device that is known already.

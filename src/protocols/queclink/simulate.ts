@@ -9,7 +9,8 @@ const version = "060100";
 
 /** A GV300 with server acknowledgement, which sends one +RESP:GTFRI, or +RESP:GTSOS, for each report. */
 export const simulate: SimulatedDevice = {
-  carries: { readings: ["input1", "input2", "externalVoltage", "odometer", "rpm"], alarms: ["sos"] },
+  // Not the supply: the place of 0 mV, of a supply that is cut, has a report ID of 0 in other models.
+  carries: { readings: ["input1", "input2", "odometer", "rpm"], alarms: ["sos"] },
   report: (device, reports, serial) =>
     bytesOfLatin1(reports.map((report, index) => sentence(device, report, serial + index)).join("")),
   answer(bytes) {
@@ -31,9 +32,8 @@ function countOf(serial: number): string {
 
 function sentence(device: string, report: SimulatedReport, serial: number): string {
   const { readings = {}, alarm, ignition, battery, speed } = report;
-  const { externalVoltage, odometer, rpm, input1 = false, input2 = false } = readings;
+  const { odometer, rpm, input1 = false, input2 = false } = readings;
   const time = timeText(report.time);
-  const power = externalVoltage === undefined ? "" : Math.round(externalVoltage * 1000);
   const state = `${ignition ? 2 : 1}${speed > 0 ? 2 : 1}`;
   const inputs = ((ignition ? 1 : 0) | (input1 ? 2 : 0) | (input2 ? 4 : 0)).toString(16).padStart(2, "0");
   const place = [
@@ -59,7 +59,7 @@ function sentence(device: string, report: SimulatedReport, serial: number): stri
     "",
   ];
   const name = alarm === "sos" ? "GTSOS" : "GTFRI";
-  return `+RESP:${name},${version},${device},,${power},10,1,${place},${tail},${time},${countOf(serial)}$`;
+  return `+RESP:${name},${version},${device},,,10,1,${place},${tail},${time},${countOf(serial)}$`;
 }
 
 /** `YYYYMMDDHHMMSS`. */

@@ -1,11 +1,11 @@
 import { latin1Of } from "../../wire/reader.ts";
 
-/** The envelope `[maker*id*length*content]`, or with a number before the length: `[maker*id*index*length*content]`. */
+/** Places in the envelope `[maker*id*length*content]`, or with a number before the length: `[maker*id*index*length*content]`. */
 export interface Envelope {
-  readonly maker: string;
-  readonly id: string;
-  /** The message's number, four hex digits; undefined where the maker sends none. */
-  readonly index: string | undefined;
+  /** Offset of the asterisk behind the identifier. */
+  readonly idEnd: number;
+  /** Offset of the asterisk behind the message's number; undefined where the maker sends none. */
+  readonly indexEnd: number | undefined;
   /** Bytes of the content by the length field. */
   readonly length: number;
   /** Offset of the content. */
@@ -17,7 +17,8 @@ export const bracketOpen = 0x5b;
 /** `]`, which a message ends with. */
 export const bracketClose = 0x5d;
 const asterisk = 0x2a;
-const comma = 0x2c;
+/** `,`, which stands between the fields of a content. */
+export const comma = 0x2c;
 
 const maximumId = 20;
 const lengthDigits = 4;
@@ -35,23 +36,21 @@ export function envelopeAt(bytes: Uint8Array, at: number): Envelope | "more" | u
   const first = hexAt(bytes, idEnd + 1, firstEnd);
   const second = secondEnd(bytes, firstEnd + 1);
   if (first === undefined || second === "more") return second === "more" ? "more" : undefined;
-  const maker = latin1Of(bytes.subarray(at + 1, at + 3));
-  const id = latin1Of(bytes.subarray(at + 4, idEnd));
   if (second === undefined)
     return firstEnd - idEnd === lengthDigits + 1
-      ? { maker, id, index: undefined, length: first, content: firstEnd + 1 }
+      ? { idEnd, indexEnd: undefined, length: first, content: firstEnd + 1 }
       : undefined;
-  const index = latin1Of(bytes.subarray(idEnd + 1, firstEnd));
-  return { maker, id, index, length: hexAt(bytes, firstEnd + 1, second) ?? 0, content: second + 1 };
+  return { idEnd, indexEnd: firstEnd, length: hexAt(bytes, firstEnd + 1, second) ?? 0, content: second + 1 };
 }
 
 /** `[XX*` and the identifier's first character, as far as they are there. */
 function isHead(bytes: Uint8Array, at: number): boolean {
+  const there = bytes.length - at;
   if (bytes[at] !== bracketOpen) return false;
-  const [first, second, third, fourth] = [bytes[at + 1], bytes[at + 2], bytes[at + 3], bytes[at + 4]];
-  if ((first !== undefined && !isAlphanumeric(first)) || (second !== undefined && !isAlphanumeric(second)))
-    return false;
-  return (third === undefined || third === asterisk) && (fourth === undefined || isAlphanumeric(fourth));
+  if (there > 1 && !isAlphanumeric(bytes[at + 1] ?? 0)) return false;
+  if (there > 2 && !isAlphanumeric(bytes[at + 2] ?? 0)) return false;
+  if (there > 3 && bytes[at + 3] !== asterisk) return false;
+  return there <= 4 || isAlphanumeric(bytes[at + 4] ?? 0);
 }
 
 /** Offset of the asterisk behind 1 to `most` letters and digits from `from` on. */
@@ -105,37 +104,66 @@ export function beginsEnvelope(bytes: Uint8Array): "no" | "maybe" | "sure" {
   return envelopeAt(bytes, 0) === undefined ? "no" : "sure";
 }
 
+/** Who a message is from. */
+export interface Sender {
+  readonly maker: string;
+  readonly id: string;
+  /** The message's number, four hex digits; undefined where the maker sends none. */
+  readonly index: string | undefined;
+}
+
 /** A whole message. */
-export interface Message extends Envelope {
+export interface Message extends Sender {
   /** What the content begins with, as it was sent. */
   readonly name: string;
   /** All of the content, still with its escapes. */
   readonly body: Uint8Array;
 }
 
-/**
- * The message of a frame. Without its last bracket the length field must say where the content ends; with it the length is not asked, for some firmware
- * counts wrongly.
- */
+/** The message of a frame; undefined: it is none. */
 export function messageOf(frame: Uint8Array): Message | undefined {
   const envelope = envelopeAt(frame, 0);
   if (envelope === undefined || envelope === "more") return undefined;
+  const body = contentOf(frame, envelope);
+  if (body === undefined) return undefined;
+  const { idEnd, indexEnd } = envelope;
+  return {
+    maker: latin1Of(frame.subarray(1, 3)),
+    id: latin1Of(frame.subarray(4, idEnd)),
+    index: indexEnd === undefined ? undefined : latin1Of(frame.subarray(idEnd + 1, indexEnd)),
+    name: nameOf(body),
+    body,
+  };
+}
+
+/** The content of a frame; undefined: the frame is no message. */
+export function bodyOf(frame: Uint8Array): Uint8Array | undefined {
+  const envelope = envelopeAt(frame, 0);
+  return envelope === undefined || envelope === "more" ? undefined : contentOf(frame, envelope);
+}
+
+/**
+ * Without its last bracket the length field must say where the content ends; with it the length is not asked, for some firmware
+ * counts wrongly.
+ */
+function contentOf(frame: Uint8Array, { content, length }: Envelope): Uint8Array | undefined {
   const closed = frame[frame.length - 1] === bracketClose;
   const end = closed ? frame.length - 1 : frame.length;
-  if (end < envelope.content || (!closed && end - envelope.content !== envelope.length)) return undefined;
-  const body = frame.subarray(envelope.content, end);
+  if (end < content || (!closed && end - content !== length)) return undefined;
+  return frame.subarray(content, end);
+}
+
+/** What a content begins with, up to its first comma. */
+export function nameOf(body: Uint8Array): string {
   const first = body.indexOf(comma);
-  return { ...envelope, name: latin1Of(first < 0 ? body : body.subarray(0, first)), body };
+  return latin1Of(first < 0 ? body : body.subarray(0, first));
 }
 
 /** Whether the content has at least `count` commas. */
 export function hasCommas(body: Uint8Array, count: number): boolean {
-  let at = -1;
-  for (let found = 0; found < count; found++) {
-    at = body.indexOf(comma, at + 1);
-    if (at < 0) return false;
-  }
-  return true;
+  let found = 0;
+  for (let at = 0; at < body.length && found < count; at++) if (body[at] === comma) found++;
+  return found === count;
 }
 
 /** The content's fields, the name first. */
@@ -144,7 +172,7 @@ export function fieldsOf(message: Message): readonly string[] {
 }
 
 /** A message's text: `[CS*8800000015*0002*LK]`. */
-export function wrapped(sender: Pick<Envelope, "maker" | "id" | "index">, content: string): string {
+export function wrapped(sender: Sender, content: string): string {
   const length = content.length.toString(16).padStart(lengthDigits, "0");
   const index = sender.index === undefined ? "" : `${sender.index}*`;
   return `[${sender.maker}*${sender.id}*${index}${length}*${content}]`;

@@ -39,6 +39,18 @@ describe("the framer of watches", () => {
     assert.deepEqual(frames(link + message + link), [link, message, link]);
   });
 
+  it("goes on where it stopped, and finds the same end", () => {
+    const message = bytesOfLatin1(`[3G*4902031514*0001*VERNO,${"]a".repeat(20)}]${link}`);
+    const whole = framer.next(message, 0);
+    let progress: object | undefined;
+    for (let length = 1; length <= message.length; length++) {
+      const framing = framer.next(message.subarray(0, length), 0, progress);
+      assert.deepEqual(framing.type === "frame", length >= message.length - 2, `${length} bytes`);
+      if (framing.type === "frame") assert.deepEqual(framing, whole);
+      progress = framing.type === "more" ? framing.progress : undefined;
+    }
+  });
+
   it("waits for the rest, and passes over what is none", () => {
     const stream = new FrameStream(framer, 100);
     for (const part of ["[", "[3", "[3G*4902031514", "[3G*4902031514*0004*ABCD", "[3G*4902031514*0034*0002*LK"]) {

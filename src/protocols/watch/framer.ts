@@ -10,30 +10,39 @@ const maximum = 0xffff + maximumEnvelope;
  */
 export const framer: Framer = {
   maximum,
-  next: (buffer, offset) => cut(buffer, offset, false),
-  settle: (buffer, offset) => cut(buffer, offset, true),
+  next: (buffer, offset, progress) => cut(buffer, offset, false, progress instanceof Checked ? progress.bytes : 0),
+  settle: (buffer, offset) => cut(buffer, offset, true, 0),
 };
 
-function cut(buffer: Uint8Array, offset: number, ended: boolean): Framing {
+/** How many bytes of a message hold no end of it. */
+class Checked {
+  readonly bytes: number;
+
+  constructor(bytes: number) {
+    this.bytes = bytes;
+  }
+}
+
+function cut(buffer: Uint8Array, offset: number, ended: boolean, checked: number): Framing {
   const envelope = envelopeAt(buffer, offset);
   if (envelope === undefined) return skip(junkLength(buffer, offset), "between messages");
   if (envelope === "more") return more;
   const end = envelope.content + envelope.length;
   if (buffer[end] === bracketClose) return frame(offset, end + 1);
   if (end >= buffer.length && !ended) return { type: "more", length: end + 1 - offset };
-  return cutBefore(buffer, offset, envelope.content, ended);
+  return cutBefore(buffer, offset, Math.max(envelope.content, offset + checked), ended);
 }
 
-/** The message up to the first closing bracket that another message follows, or nothing. */
-function cutBefore(buffer: Uint8Array, offset: number, content: number, ended: boolean): Framing {
-  for (let at = buffer.indexOf(bracketClose, content); at >= 0; at = buffer.indexOf(bracketClose, at + 1)) {
+/** The message up to the first closing bracket, from `from` on, that another message follows, or nothing. */
+function cutBefore(buffer: Uint8Array, offset: number, from: number, ended: boolean): Framing {
+  for (let at = buffer.indexOf(bracketClose, from); at >= 0; at = buffer.indexOf(bracketClose, at + 1)) {
     const next = afterLineEnd(buffer, at + 1);
-    if (next >= buffer.length) return ended ? frame(offset, at + 1, next) : more;
-    const follows = buffer[next] === bracketOpen ? envelopeAt(buffer, next) : undefined;
-    if (follows === "more" && !ended) return more;
+    const end = next >= buffer.length;
+    const follows = end ? "more" : buffer[next] === bracketOpen ? envelopeAt(buffer, next) : undefined;
+    if (follows === "more" && !ended) return { type: "more", progress: new Checked(at - offset) };
     if (follows !== undefined) return frame(offset, at + 1, next);
   }
-  return more;
+  return { type: "more", progress: new Checked(buffer.length - offset) };
 }
 
 function afterLineEnd(buffer: Uint8Array, at: number): number {

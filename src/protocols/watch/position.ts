@@ -1,22 +1,21 @@
 import type { Fix, ReadingsReport } from "../../model/effects.ts";
 import type { NumberReading } from "../../model/readings.ts";
 import { type AccessPoint, type Cell, cellsText, wifiText } from "../../wire/radio.ts";
-import { type Draft, draft, fixOf, put } from "../../wire/report.ts";
-import { ddmmyy, type Field, hex, hhmmss, mismatch, parseDecimal } from "../../wire/text.ts";
+import { type Draft, draft, fixOf, put, readingsOf } from "../../wire/report.ts";
+import { ddmmyy, digitsValue, type Field, hex, hhmmss, mismatch, parseDecimal } from "../../wire/text.ts";
 import { readStatus } from "./status.ts";
 
 /** How many commas a position's message has at the least: up to the signal strength. */
 export const positionCommas = 11;
 
-/** Position data (Appendix I) from `fields[at]` on, in km/h, m and %. Undefined: date, time or coordinates can't be read. */
+/** Position data (Appendix I) from `fields[at]` on, in km/h, m and %. Without coordinates the rest is still reported. Undefined: date, time or coordinates can't be read. */
 export function readPosition(fields: readonly string[], at: number, alarm: boolean): Fix | ReadingsReport | undefined {
-  const validity = fields[at + 2];
-  const latitude = degrees(fields[at + 3], fields[at + 4], "N", "S");
-  const longitude = degrees(fields[at + 5], fields[at + 6], "E", "W");
-  if ((validity !== "A" && validity !== "V") || latitude === undefined || longitude === undefined) return undefined;
   const report = draft();
   const time = timeOf(report, fields[at] ?? "", fields[at + 1] ?? "");
-  if (time === undefined) return undefined;
+  const nowhere = fields[at + 3] === "" && fields[at + 5] === "";
+  const latitude = degrees(fields[at + 3], fields[at + 4], "N", "S");
+  const longitude = degrees(fields[at + 5], fields[at + 6], "E", "W");
+  if (time === undefined || (!nowhere && (latitude === undefined || longitude === undefined))) return undefined;
   const speed = within(report, fields[at + 7], "speed", 0, Number.POSITIVE_INFINITY);
   const course = within(report, fields[at + 8], "direction", 0, 360);
   const altitude = within(report, fields[at + 9], "height", Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
@@ -27,7 +26,8 @@ export function readPosition(fields: readonly string[], at: number, alarm: boole
   numeric(report, fields[at + 14], "rolls", "tumblingTimes");
   readStatus(report, fields[at + 15] ?? "", alarm);
   if (fields.length > at + 16) readRadio(report, fields, at + 16);
-  return fixOf({ time, valid: validity === "A", latitude, longitude, speed, course, altitude }, report);
+  if (latitude === undefined || longitude === undefined) return readingsOf(report, time);
+  return fixOf({ time, valid: fields[at + 2] === "A", latitude, longitude, speed, course, altitude }, report);
 }
 
 /** Epoch ms of `ddmmyy` and `hhmmss`, UTC; 0 where there is no such date; undefined where they are none. */
@@ -71,7 +71,8 @@ function within(
 /** Puts a number that a text gives; what is none is kept under the manual's name. */
 export function numeric(report: Draft, text: string | undefined, name: NumberReading, manualName: string): void {
   if (text === undefined || text === "") return;
-  const value = parseDecimal(text);
+  const whole = digitsValue(text, 0, text.length);
+  const value = whole === mismatch ? parseDecimal(text) : whole;
   if (value === mismatch) report.attributes[manualName] = text;
   else put(report, name, value, manualName);
 }
@@ -119,9 +120,11 @@ const hexField = hex(1, 8);
 
 /** A number, decimal or, where it has letters, in the form of `other`. */
 function numberOf(text: string | undefined, other?: Field<number>): number | undefined {
-  const value = parseDecimal(text ?? "");
+  if (text === undefined || text === "") return undefined;
+  const whole = digitsValue(text, 0, text.length);
+  const value = whole === mismatch ? parseDecimal(text) : whole;
   if (value !== mismatch) return value;
-  const hexadecimal = other?.read([text ?? ""], 0);
+  const hexadecimal = other?.read([text], 0);
   return hexadecimal === mismatch ? undefined : hexadecimal;
 }
 

@@ -2,7 +2,7 @@ import type { Effect } from "../../model/effects.ts";
 import type { DecodeContext, Decoded, MessageKey, MessageRow } from "../../wire/protocol.ts";
 import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
 import { draft, readingsOrNothing } from "../../wire/report.ts";
-import { fieldsOf, hasCommas, type Message, messageOf, wrapped } from "./envelope.ts";
+import { bodyOf, comma, fieldsOf, hasCommas, type Message, messageOf, nameOf, wrapped } from "./envelope.ts";
 import { readBlood, readBodyTemperature, readHeart, readOxygen, readTemperature } from "./health.ts";
 import { numeric, positionCommas, readPosition } from "./position.ts";
 
@@ -30,10 +30,10 @@ const malformed: Meaning = { effects: [{ type: "failure", cause: "malformed" }] 
 
 /** The key of a frame: the message's name in capitals; of the kinds of `UD` and `AL` (`UD_LTE`, `AL_LTE`), which makers extend, their first letters. */
 export function classify(frame: Uint8Array): MessageKey | undefined {
-  const message = messageOf(frame);
-  if (message === undefined || message.name === "") return undefined;
-  const name = message.name.toUpperCase();
-  if (hasCommas(message.body, positionCommas)) {
+  const body = bodyOf(frame);
+  if (body === undefined || body.length === 0 || body[0] === comma) return undefined;
+  const name = nameOf(body).toUpperCase();
+  if (hasCommas(body, positionCommas)) {
     if (name.startsWith("UD2")) return "UD2";
     if (name.startsWith("UD")) return "UD";
     if (name.startsWith("AL")) return "AL";
@@ -160,8 +160,8 @@ function head(message: Message): string {
 
 function commas(count: number): NonNullable<Row["when"]> {
   return (frame) => {
-    const message = messageOf(frame);
-    return message !== undefined && hasCommas(message.body, count);
+    const body = bodyOf(frame);
+    return body !== undefined && hasCommas(body, count);
   };
 }
 

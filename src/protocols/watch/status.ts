@@ -31,7 +31,7 @@ export function readStatus(report: Draft, text: string, alarm: boolean): void {
   const status = statusField.read([text], 0);
   if (text !== "") report.attributes.status = text;
   if (status !== mismatch) {
-    for (let index = 16; index < 32; index++) {
+    for (let index = 16; index < 32 && status > 0xffff; index++) {
       if (!bit(status, index)) continue;
       const known = alarmBits.get(index);
       if (known === undefined) report.attributes.alarmCode = index;

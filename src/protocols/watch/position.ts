@@ -8,6 +8,10 @@ import { readStatus } from "./status.ts";
 /** How many commas a position's message has at the least: up to the signal strength. */
 export const positionCommas = 11;
 
+/** km/h and m beyond which a number is no speed and no altitude. */
+const fastest = 50_000;
+const highest = 100_000;
+
 /** Position data (Appendix I) from `fields[at]` on, in km/h, m and %. Without coordinates the rest is still reported. Undefined: date, time or coordinates can't be read. */
 export function readPosition(fields: readonly string[], at: number, alarm: boolean): Fix | ReadingsReport | undefined {
   const report = draft();
@@ -16,9 +20,9 @@ export function readPosition(fields: readonly string[], at: number, alarm: boole
   const latitude = degrees(fields[at + 3], fields[at + 4], "N", "S");
   const longitude = degrees(fields[at + 5], fields[at + 6], "E", "W");
   if (time === undefined || (!nowhere && (latitude === undefined || longitude === undefined))) return undefined;
-  const speed = within(report, fields[at + 7], "speed", 0, Number.POSITIVE_INFINITY);
+  const speed = within(report, fields[at + 7], "speed", 0, fastest);
   const course = within(report, fields[at + 8], "direction", 0, 360);
-  const altitude = within(report, fields[at + 9], "height", Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+  const altitude = within(report, fields[at + 9], "height", -highest, highest);
   numeric(report, fields[at + 10], "satellites", "satelliteNumber");
   numeric(report, fields[at + 11], "signal", "gsmSignal");
   numeric(report, fields[at + 12], "battery", "powerStatus");

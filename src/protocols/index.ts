@@ -14,6 +14,7 @@ import { queclink } from "./queclink/index.ts";
 import { ruptela } from "./ruptela/index.ts";
 import { suntech } from "./suntech/index.ts";
 import { teltonika } from "./teltonika/index.ts";
+import { tk103 } from "./tk103/index.ts";
 import { watch } from "./watch/index.ts";
 import { wialon } from "./wialon/index.ts";
 
@@ -33,6 +34,7 @@ export const protocols: readonly AnyProtocol[] = [
   ruptela,
   suntech,
   teltonika,
+  tk103,
   watch,
   wialon,
 ];

@@ -122,6 +122,23 @@ seeThemAct("device", [
     },
   },
   {
+    keys: ["device.ports"],
+    sets: async () => ({ "device.ports": `teltonika=${await freePort()}` }),
+    async acts(_service, values) {
+      const there = connectPlain(Number(String(values["device.ports"]).split("=")[1]), "127.0.0.1");
+      await once(there, "connect");
+      there.destroy();
+    },
+  },
+  {
+    sets: { "device.corsOrigins": "https://app.example" },
+    async acts({ devicePort }) {
+      const headers = { origin: "https://app.example", "access-control-request-method": "POST" };
+      const answer = await fetch(`http://127.0.0.1:${devicePort}/`, { method: "OPTIONS", headers });
+      assert.equal(answer.headers.get("access-control-allow-origin"), "https://app.example");
+    },
+  },
+  {
     sets: { "device.connections": 1 },
     beside: { ...measured, "device.keptForOthers": 0 },
     async acts(service) {

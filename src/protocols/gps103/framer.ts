@@ -4,7 +4,7 @@ import { type Framer, type Framing, frame, more, skip } from "../../wire/framing
 const maximum = 4096;
 
 /** Whether a byte ends a message: `;`, and of some firmware `*` or a line's end. */
-function ends(byte: number): boolean {
+export function ends(byte: number): boolean {
   return byte === 0x3b || byte === 0x2a || byte === 0x0a || byte === 0x0d;
 }
 

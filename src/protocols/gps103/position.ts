@@ -1,6 +1,6 @@
 import { type Draft, put } from "../../wire/report.ts";
 import { degreesMinutes, digitsValue, hhmmss, mismatch } from "../../wire/text.ts";
-import { utc } from "../../wire/time.ts";
+import { digitTime } from "../../wire/time.ts";
 import { kmhOfKnots } from "../../wire/units.ts";
 import { numberOf, readMotion } from "./keywords.ts";
 
@@ -18,15 +18,14 @@ const day = 86_400_000;
 
 /** `yymmddhhmm`, with seconds or without, and of some firmware `yy/mm/dd hh:mm`: the digits alone; undefined: too few. */
 export function clockDigits(field: string | undefined): string | undefined {
-  const digits = field?.replaceAll(/[/: ]/g, "") ?? "";
+  const digits = field === undefined ? "" : field.includes("/") ? field.replaceAll(/[/: ]/g, "") : field;
   if (digits.length !== 10 && digits.length !== 12) return undefined;
   return digitsValue(digits, 0, digits.length) === mismatch ? undefined : digits;
 }
 
 /** Epoch ms of the tracker's clock, read as if it were UTC; undefined: no such date. */
 export function clockTime(digits: string): number | undefined {
-  const two = (at: number): number => Number(digits.slice(at, at + 2));
-  return utc(two(0), two(2), two(4), two(6), two(8), digits.length > 10 ? two(10) : 0);
+  return digitTime(digits.padEnd(12, "0"));
 }
 
 /**

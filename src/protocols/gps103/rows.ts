@@ -3,15 +3,16 @@ import type { MessageRow } from "../../wire/protocol.ts";
 import { cellsText } from "../../wire/radio.ts";
 import { latin1Of } from "../../wire/reader.ts";
 import { type Draft, draft, fixOf, put, readingsOf, readingsOrNothing } from "../../wire/report.ts";
+import { ends } from "./framer.ts";
 import { commandOf, numberOf, readKeyword, readMotion } from "./keywords.ts";
 import { clockDigits, clockTime, positionTime, readPlace } from "./position.ts";
 import { decoded, type Gps103Session, type Handler, imeiOf, malformed, reply } from "./session.ts";
 
 /** Fields of a message without its end mark. */
 function fieldsOf(frame: Uint8Array): readonly string[] {
-  return latin1Of(frame)
-    .replace(/[;*\r\n]+$/, "")
-    .split(",");
+  let end = frame.length;
+  while (end > 0 && ends(frame[end - 1] ?? 0)) end--;
+  return latin1Of(frame.subarray(0, end)).split(",");
 }
 
 /** `##,imei:359586015829802,A`, and of some firmware `imei:359586015829802,A` (GPRS Protocol, 1). */

@@ -1,7 +1,7 @@
 import type { Report } from "../../model/effects.ts";
 import { type Draft, fixOf, put } from "../../wire/report.ts";
 import { degreesMinutes, mismatch, parseDecimal } from "../../wire/text.ts";
-import { utc } from "../../wire/time.ts";
+import { digitTime } from "../../wire/time.ts";
 import { readStatus } from "./status.ts";
 
 /** Where a position begins in a message's body: index of its validity, behind six digits of a date. */
@@ -70,9 +70,7 @@ export function readFields(body: string, report: Draft): Report | undefined {
 
 /** Epoch ms of `yymmdd` and `hhmmss`, UTC; undefined, with what was reported as attributes: there is no such date. */
 export function timeOf(date: string, clock: string, report: Draft): number | undefined {
-  const two = (text: string, at: number): number =>
-    /^\d\d$/.test(text.slice(at, at + 2)) ? Number(text.slice(at, at + 2)) : Number.NaN;
-  const time = utc(two(date, 0), two(date, 2), two(date, 4), two(clock, 0), two(clock, 2), two(clock, 4));
+  const time = date.length === 6 ? digitTime(date + clock) : undefined;
   if (time !== undefined) return time;
   report.attributes.reportedDate = date;
   report.attributes.reportedTime = clock;

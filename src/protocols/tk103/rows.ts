@@ -137,6 +137,8 @@ const known: ReadonlySet<string> = new Set(["BP00", "BP05", "BO01", "BQ81", "BQ8
 
 /** The key of a message for the table. */
 export function classify(frame: Uint8Array): MessageKey | undefined {
+  // Most messages are `(...BR00...`, and need no parting for that.
+  if (isContinuous(frame)) return "position";
   const sentence = sentenceOf(frame);
   if (sentence === undefined) return undefined;
   const { code, body, fielded } = sentence;
@@ -148,6 +150,17 @@ export function classify(frame: Uint8Array): MessageKey | undefined {
   if (code === "BV00" && body.length >= 17) return code;
   if (validAt(body) !== undefined || body.includes("{")) return "position";
   return code.startsWith("B") ? "answer" : "other";
+}
+
+/** Whether the code behind the identifier is `BR0` and a digit: a position by time or by distance. */
+function isContinuous(frame: Uint8Array): boolean {
+  let at = frame[0] === 0x28 ? 1 : 0;
+  while (at < 20 && isDigit(frame[at])) at++;
+  return frame[at] === 0x42 && frame[at + 1] === 0x52 && frame[at + 2] === 0x30 && isDigit(frame[at + 3]);
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
 function row(name: string, key: string, read: Read): MessageRow<Tk103Session> {

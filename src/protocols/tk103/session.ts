@@ -7,10 +7,12 @@ import type { Sentence } from "./sentence.ts";
 export interface Tk103Session {
   /** Identifier of its last message; undefined: none had one. */
   readonly id: string | undefined;
+  /** IMEI that one of its messages gave. */
+  readonly imei: string | undefined;
 }
 
 /** A connection of which nothing is known. */
-export const initialSession: Tk103Session = Object.freeze({ id: undefined });
+export const initialSession: Tk103Session = Object.freeze({ id: undefined, imei: undefined });
 
 /** The handler of a row. */
 export type Handler = (frame: Uint8Array, session: Tk103Session, context: DecodeContext) => Decoded<Tk103Session>;
@@ -26,9 +28,10 @@ export function decoded(
   imei?: string,
 ): Decoded<Tk103Session> {
   if (effects.includes(malformed)) return { session, effects: [malformed] };
-  if (id === session.id) return { session, effects };
+  // A handshake may come without the IMEI that the login gives.
+  if (id === session.id && (imei === undefined || imei === session.imei)) return { session, effects };
   const ids = imei === undefined ? [id] : [id, imei];
-  return { session: { id }, effects: [{ type: "identify", ids }, ...effects] };
+  return { session: { id, imei }, effects: [{ type: "identify", ids }, ...effects] };
 }
 
 /** An answer of the server, `(identifier...)`. */

@@ -5,6 +5,7 @@ import type { Framer } from "../../../src/wire/framing.ts";
 import type { AnyProtocol } from "../../../src/wire/protocol.ts";
 import { framerOf } from "../../../src/wire/replay.ts";
 import { FrameStream } from "../../../src/wire/stream.ts";
+import { runs } from "../../support/runs.ts";
 import { concat, cutAt, replayOf, streamOf, type Vector } from "../../support/vectors.ts";
 import { assertWellFormed } from "../../support/well-formed.ts";
 import type { Check } from "./check.ts";
@@ -127,7 +128,7 @@ export const damageChecks: readonly Check[] = [
         fc.property(fc.uint8Array({ maxLength: 2000 }), places, (junk, cuts) =>
           endure(protocol, first, cutAt(junk, cuts)),
         ),
-        { numRuns: 100 },
+        { numRuns: runs(100) },
       );
       const streams = vectors.flatMap((vector) => {
         const stream = streamOf(protocol, vector);
@@ -154,7 +155,7 @@ export const damageChecks: readonly Check[] = [
             endure(protocol, vector, cutAt(concat([damaged, bytes]), cuts));
           },
         ),
-        { numRuns: 200 },
+        { numRuns: runs(200) },
       );
     },
   },

@@ -8,6 +8,7 @@ import { noTotals } from "../../../src/model/location.ts";
 import { locationJson } from "../../../src/model/location-json.ts";
 import type { AnyProtocol } from "../../../src/wire/protocol.ts";
 import { bytesOfLatin1, latin1Of } from "../../../src/wire/reader.ts";
+import { runs } from "../../support/runs.ts";
 import { concat, replayOf, type Vector } from "../../support/vectors.ts";
 import { assertWellFormed } from "../../support/well-formed.ts";
 import type { Check } from "./check.ts";
@@ -161,7 +162,7 @@ export const extremeChecks: readonly Check[] = [
               typeof extreme === "string" ? exchanged(damaged, place, extreme) : overwritten(damaged, place, extreme);
           for (const effect of decode(protocol, chosen.vector, chosen.index, damaged)) assertFit(effect);
         }),
-        { numRuns: 1500 },
+        { numRuns: runs(1500) },
       );
     },
   },

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { Effect, Fix } from "../../../src/model/effects.ts";
 import type { AnyProtocol, SimulatedDevice, SimulatedReport, Transport } from "../../../src/wire/protocol.ts";
 import { Replay } from "../../../src/wire/replay.ts";
+import { runs } from "../../support/runs.ts";
 import { concat, framesOf } from "../../support/vectors.ts";
 import type { Check } from "./check.ts";
 
@@ -134,7 +135,7 @@ export const simulateChecks: readonly Check[] = [
             if (acknowledged !== undefined) assert.equal(acknowledged, sent.length);
           },
         ),
-        { numRuns: 100 },
+        { numRuns: runs(100) },
       );
     },
   },
@@ -157,7 +158,7 @@ export const simulateChecks: readonly Check[] = [
           const acknowledged = simulation.acknowledged(given);
           if (acknowledged !== undefined) assert.equal(acknowledged, 1);
         }),
-        { numRuns: 100 },
+        { numRuns: runs(100) },
       );
     },
   },
@@ -174,7 +175,7 @@ export const simulateChecks: readonly Check[] = [
           const frames = framesOf(protocol, "tcp", encoded);
           assert.ok(frames.length <= 1, `${JSON.stringify(text)} broke out of its frame`);
         }),
-        { numRuns: 50 },
+        { numRuns: runs(50) },
       );
     },
   },
@@ -202,7 +203,7 @@ export const simulateChecks: readonly Check[] = [
           assert.ok(result !== undefined && more.length === 0);
           assert.equal(result.to, expected.name);
         }),
-        { numRuns: 50 },
+        { numRuns: runs(50) },
       );
     },
   },

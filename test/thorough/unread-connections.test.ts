@@ -10,9 +10,9 @@ import { duplexPair } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { connect as connectSecure } from "node:tls";
-import { selfSigned } from "../../../test/support/certificate.ts";
-import { queuedInSystem } from "./system-queue.ts";
-import { closeUnread } from "./unread.ts";
+import { queuedInSystem } from "../../src/http/plugins/system-queue.ts";
+import { closeUnread } from "../../src/http/plugins/unread.ts";
+import { selfSigned } from "../support/certificate.ts";
 
 /** Far more than the buffers of both ends hold. */
 const answer = Buffer.alloc(32 * 1024 * 1024);

@@ -53,7 +53,7 @@ function detect(bytes: Uint8Array): Certainty {
 /** Longest command: the trackers take a text of an SMS. */
 const maximumText = 160;
 
-/** `**,imei:359586015829802,C,30s`: the text is the command and its parameters (GPRS Protocol, 3). */
+/** `**,imei:490154203237518,C,30s`: the text is the command and its parameters (GPRS Protocol, 3). */
 const command: CommandForm<Gps103Session> = {
   name: "command",
   encode(text, session, device) {

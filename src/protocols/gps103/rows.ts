@@ -15,7 +15,7 @@ function fieldsOf(frame: Uint8Array): readonly string[] {
   return latin1Of(frame.subarray(0, end)).split(",");
 }
 
-/** `##,imei:359586015829802,A`, and of some firmware `imei:359586015829802,A` (GPRS Protocol, 1). */
+/** `##,imei:490154203237518,A`, and of some firmware `imei:490154203237518,A` (GPRS Protocol, 1). */
 const login: Handler = (frame, session) => {
   const id = fieldsOf(frame)
     .map(imeiOf)
@@ -23,7 +23,7 @@ const login: Handler = (frame, session) => {
   return id === undefined ? { session, effects: [malformed] } : decoded(session, id, [reply("LOAD", "identified")]);
 };
 
-/** `359586015829802`, each minute or so; a report may follow without a mark between them (GPRS Protocol, 2). */
+/** `490154203237518`, each minute or so; a report may follow without a mark between them (GPRS Protocol, 2). */
 const heartbeat: Handler = (frame, session, context) => {
   const text = latin1Of(frame);
   const at = text.indexOf("imei:");

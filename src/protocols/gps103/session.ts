@@ -36,7 +36,7 @@ export function reply(text: string, when: "identified" | "stored"): Effect {
   return { type: "reply", bytes: bytesOfLatin1(text), when };
 }
 
-/** The IMEI of a field `imei:359586015829802`; undefined: it is none. */
+/** The IMEI of a field `imei:490154203237518`; undefined: it is none. */
 export function imeiOf(field: string | undefined): string | undefined {
   return field !== undefined && /^imei:\d{10,17}$/.test(field) ? field.slice(5) : undefined;
 }

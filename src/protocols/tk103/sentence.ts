@@ -1,6 +1,6 @@
 import { latin1Of } from "../../wire/reader.ts";
 
-/** A message in its parts: `(013612345678BP05...)` or `(864768011069660,ZC11,...)`. */
+/** A message in its parts: `(013612345678BP05...)` or `(490154203237518,ZC11,...)`. */
 export interface Sentence {
   readonly id: string;
   /** Two letters and two characters. */

@@ -1,5 +1,6 @@
 import { distanceKm } from "../../src/geo/distance.ts";
 import type { Fix } from "../../src/model/effects.ts";
+import { accessories } from "../../src/model/readings.ts";
 
 /*
  * What the API must say of a stored fix, written down a second time and from the specification and decisions 0003 and 0013, so that a test does not ask
@@ -27,16 +28,30 @@ const decimals: ReadonlySet<string> = new Set(["temperature", "temperature2"]);
 
 const rounded = (value: number, digits: number) => Math.round(value * 10 ** digits) / 10 ** digits;
 
+/** Parts of the vehicle: type, status while the reading is true and while it is false. */
+const states: ReadonlyMap<string, readonly [type: string, yes: string, no: string]> = new Map(
+  [...accessories].map(([name, { type, yes, no }]) => [name, [type, yes, no]]),
+);
+
+function accessoryOf(name: string, state: boolean) {
+  const [accessoryType = "", yes = "", no = ""] = states.get(name) ?? [];
+  return { accessoryType, accessoryStatus: state ? yes : no };
+}
+
 /** What is to be stored of a fix. */
 export function contentOf(fix: Fix): Content {
   const fields: Record<string, number> = {};
   const attributes: Record<string, string> = {};
   const inputs: boolean[] = [];
+  const accessoriesAttributes: { accessoryType: string; accessoryStatus: string }[] = [];
   for (const [name, value] of Object.entries(fix.readings)) {
     const input = /^input([1-8])$/.exec(name);
     if (input) inputs[Number(input[1]) - 1] = value === true;
-    else if (integers.has(name)) fields[name] = Math.round(Number(value));
-    else if (decimals.has(name)) fields[name] = Number(value);
+    else if (states.has(name)) accessoriesAttributes.push(accessoryOf(name, value === true));
+    else if (integers.has(name)) {
+      fields[name] = Math.round(Number(value));
+      if (fields[name] !== value) attributes[name] = String(value);
+    } else if (decimals.has(name)) fields[name] = Number(value);
     else attributes[name] = String(value);
   }
   for (const [name, value] of Object.entries(fix.attributes)) attributes[name] = String(value);
@@ -50,6 +65,7 @@ export function contentOf(fix: Fix): Content {
     ...(fix.course !== undefined && { course: rounded(fix.course % 360, 2) }),
     ...fields,
     ...(inputs.length > 0 && { inputs: Array.from(inputs, (active) => active === true) }),
+    ...(accessoriesAttributes.length > 0 && { accessoriesAttributes }),
     ...{ alerts: [], alertTexts: [], warnings: [], warningTexts: [], hasCriticalAlert: false },
     attributes,
   };

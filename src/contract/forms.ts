@@ -74,7 +74,7 @@ export const deviceIds = `^[A-Za-z0-9._:@+/-]{1,64}(?:,[A-Za-z0-9._:@+/-]{1,64})
 const sentences: Readonly<Record<string, string>> = {
   [anyText]: "must not hold NUL (U+0000)",
   [jsonPointer]: "must be a JSON Pointer",
-  [cursorPattern]: "must be the nextCursor of an answer",
+  [cursorPattern]: "must be letters, digits, - and _, as in the nextCursor of an answer",
   [pageLimit]: "must be a whole number from 1 to 10000",
   [shortLimit]: "must be a whole number from 1 to 1000",
   [dayCount]: "must be a whole number from 1 to 99999",

@@ -1,6 +1,7 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
 import { concatBytes, LittleWriter, packetOf, readCommand, textPacket } from "./command.ts";
+import { data } from "./frames.ts";
 
 /** Bits of the status that tell of alarms. */
 const alarmBits = { lowBattery: 5, gpsAntennaCut: 6, shock: 10 } as const satisfies { readonly [A in Alarm]?: number };
@@ -15,7 +16,10 @@ export const simulate: SimulatedDevice = {
   report: (device, reports) => concatBytes(reports.map((report) => packetOf(tagsOf(device, report)))),
   answer(bytes) {
     if (bytes.length < 3) return "more";
-    return { length: 3, accepted: bytes[0] === 0x02, reports: 1 };
+    if (bytes[0] !== data) return { length: 3, accepted: bytes[0] === 0x02, reports: 1 };
+    // A command: header, length, tags, checksum.
+    const length = 5 + (bytes[1] ?? 0) + ((bytes[2] ?? 0) << 8);
+    return bytes.length < length ? "more" : { length, accepted: true, reports: 0 };
   },
   obey(message, device) {
     const sent = readCommand(message);

@@ -187,7 +187,7 @@ export function bytesOfHex(text: string): Uint8Array | undefined {
 
 /** One character per byte (ISO 8859-1 as it stands: 0x80 to 0x9F are not remapped). */
 export function latin1Of(bytes: Uint8Array): string {
-  // The platform is four times as fast with a sentence, and slower with a few characters.
+  // The platform is three times as fast with a sentence, and slower with a few characters.
   if (bytes.length > 16) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);

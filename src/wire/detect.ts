@@ -49,8 +49,8 @@ export function detectProtocol(
   const standing = surely.length > 0 ? surely : [first, ...others].map(read);
   const best = readings.find((each) => standing.some(({ reading }) => reading === each));
   const chosen = standing.find(({ reading }) => reading === best)?.protocol ?? first.protocol;
-  // A few bytes that nobody can read are no message of who says maybe to anything so short.
-  if (last && best === "failed" && sure.length === 0) return "none";
+  // A datagram that nobody can read is no message of who says maybe to anything so short. A request is answered still.
+  if (transport === "udp" && best === "failed" && sure.length === 0) return "none";
   if (last || best === "identified") return chosen;
   const waiting = standing.some(({ reading }) => reading === "waiting");
   if (best === "read" && !waiting) return chosen;

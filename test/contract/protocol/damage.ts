@@ -11,7 +11,7 @@ import { assertWellFormed } from "../../support/well-formed.ts";
 import type { Check } from "./check.ts";
 
 /** Most damaged copies of one message that are tried: an even choice of all of them. */
-const maximumCopies = 1500;
+const maximumCopies = runs(1500);
 
 /** Numbers from 0 below `count`, evenly chosen. */
 function evenly(count: number): number[] {

@@ -15,6 +15,7 @@ import { ruptela } from "./ruptela/index.ts";
 import { suntech } from "./suntech/index.ts";
 import { teltonika } from "./teltonika/index.ts";
 import { tk103 } from "./tk103/index.ts";
+import { totem } from "./totem/index.ts";
 import { watch } from "./watch/index.ts";
 import { wialon } from "./wialon/index.ts";
 
@@ -35,6 +36,7 @@ export const protocols: readonly AnyProtocol[] = [
   suntech,
   teltonika,
   tk103,
+  totem,
   watch,
   wialon,
 ];

@@ -18,7 +18,7 @@ import { bootstrapOperator, type OperatorKey } from "./domain/operator.ts";
 import { Retention } from "./domain/retention.ts";
 import { createGateway, type Gateway } from "./gateway/index.ts";
 import { type MetricsServer, startMetrics } from "./http/metrics-server.ts";
-import { createHttp, type HttpServer } from "./http/server.ts";
+import { createHttp, type HttpOptions, type HttpServer } from "./http/server.ts";
 import type { HttpDeps, ShownMetrics } from "./http/services.ts";
 import { measureIngest } from "./ingest/figures.ts";
 import { Ingest } from "./ingest/ingest.ts";
@@ -42,7 +42,6 @@ import {
   systemIds,
   systemUser,
 } from "./observe/index.ts";
-import type { TlsOptions } from "./ports/certificate.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
 import type { Mailer } from "./ports/mailer.ts";
@@ -52,6 +51,7 @@ import { protocols } from "./protocols/index.ts";
 import { measureStore } from "./store/figures.ts";
 import { openStore as openStoreOf } from "./store/open.ts";
 import type { OpenedStore } from "./store/opened.ts";
+import { certificatesOf } from "./tls/of-ports.ts";
 import { problemsOfBody } from "./wording/index.ts";
 
 /** The running service. */
@@ -140,7 +140,7 @@ async function startParts(
   const bus = createMemoryBus((error) => log.error({ error }, "a listener of the bus failed"));
   const [quarantine, trace] = [createQuarantine(clock), createTrace(clock)];
 
-  const certificates = await certificatesOf(config, log);
+  const certificates = await certificatesOf({ http: config.http.tls, device: config.device.tls }, log);
   await firstAccount(config, store);
   const operator = await operatorKey(config, store);
   const { engine, ingest } = createIngest(config, { store, bus, clock, ids, log, metrics });
@@ -155,21 +155,18 @@ async function startParts(
   const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });
   const { sms, mailer, letters, asking } = await createSenders(config, { clock, ids, log, metrics });
   const health = healthOf(store, ingest, clock, log);
-  const http = await createHttp(
-    { ...config.http, tls: certificates.http, limits: { ...config.api, ...config.http, answers: config.answers } },
-    {
-      ...{ store, bus, clock, ids, log, metrics, quarantine, trace, sms, letters, asking },
-      ...{ dispatcher: gateway.dispatcher, presence: gateway.presence },
-      ...{ checkAlertRule: checkRule, alertRuleNeeds: needsOfRule },
-      alertTrial: trialOver(store),
-      operatorKeyHash: operator.hash,
-      ...limitsOf(config),
-      lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
-      ...{ setAsides: ingest, ...kept },
-      readiness: () => health.ready(),
-      shownMetrics: config.metrics.listen === "" ? shownMetrics(config, metrics) : undefined,
-    },
-  ).catch(async (error: unknown) => {
+  const http = await createHttp(httpOptions(config, certificates.http), {
+    ...{ store, bus, clock, ids, log, metrics, quarantine, trace, sms, letters, asking },
+    ...{ dispatcher: gateway.dispatcher, presence: gateway.presence },
+    ...{ checkAlertRule: checkRule, alertRuleNeeds: needsOfRule },
+    alertTrial: trialOver(store),
+    operatorKeyHash: operator.hash,
+    ...limitsOf(config),
+    lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
+    ...{ setAsides: ingest, ...kept },
+    readiness: () => health.ready(),
+    shownMetrics: config.metrics.listen === "" ? shownMetrics(config, metrics) : undefined,
+  }).catch(async (error: unknown) => {
     await sms?.close();
     await mailer?.close();
     throw error;
@@ -230,25 +227,6 @@ async function startOwnMetrics(config: Config, metrics: MetricsRegistry, log: Lo
   return server;
 }
 
-/** The certificates of both ports, where there are any; they are followed until `stop`. */
-async function certificatesOf(
-  { http, device }: Config,
-  log: Log,
-): Promise<{ readonly http: TlsOptions | undefined; readonly device: TlsOptions | undefined; stop(): void }> {
-  const stops: (() => void)[] = [];
-  const of = async (tls: Config["http"]["tls"]): Promise<TlsOptions | undefined> => {
-    if (tls.certificate === "") return undefined;
-    const { watchCertificate } = await import("./tls/certificates.ts");
-    const certificate = await watchCertificate(tls, log);
-    stops.push(certificate.stop);
-    return { certificate, minVersion: tls.minVersion };
-  };
-  const stop = () => {
-    for (const one of stops) one();
-  };
-  return { http: await of(http.tls), device: await of(device.tls), stop };
-}
-
 /** What sends SMS and e-mail, loaded only where it is configured: most services send none. */
 async function createSenders(config: Config, deps: Pick<HttpDeps, "clock" | "ids" | "log" | "metrics">) {
   const { mail } = config;
@@ -282,6 +260,10 @@ async function outboxOf(
       smsParts: notices.smsParts,
     },
   });
+}
+
+function httpOptions({ http, api, answers, sessions }: Config, tls: HttpOptions["tls"]): HttpOptions {
+  return { ...http, tls, limits: { ...api, ...http, answers, sessions } };
 }
 
 function limitsOf(

@@ -95,6 +95,7 @@ test("what each permission asks", () => {
   const table: [Permission, string[], number, boolean][] = [
     ["public", [], 2, true],
     ["see", [], 2, true],
+    ["person", [], 2, true],
     ["write", [], 1, false],
     ["write", ["read", "sendCommands", "Write"], 1, false],
     ["write", ["write"], 2, true],

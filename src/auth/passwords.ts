@@ -12,17 +12,21 @@ export interface Passwords {
    * The form in which a password is kept: argon2id, as a PHC string. A value that is a compact JWE is decrypted first.
    * `accountKey`: the account that sets it; passwords of all accounts take turns.
    * @throws ApiError `invalidInput`: it is a JWE that can't be decrypted, or is not encrypted where it must be · `tooManyRequests`, `unavailable`: too
-   * many of the account, or of all, wait
+   * many of the account, or of all, wait. `least`: the fewest characters that it may have.
    */
-  hash(value: string, accountKey: number): Promise<string>;
+  hash(value: string, accountKey: number, least?: number): Promise<string>;
   /**
-   * Whether a password is the one that is kept in this form; it may come encrypted. It takes its turn as `hash` does.
+   * Whether a password is the one that is kept in this form; it may come encrypted. It takes its turn as `hash` does, where nobody is known yet those of an
+   * address take turns. Null, for a user that has no password or is none: the same work, and never.
    * @throws ApiError `tooManyRequests`, `unavailable`
    */
-  matches(value: string, hash: string, accountKey: number): Promise<boolean>;
+  matches(value: string, hash: string | null, owner: PasswordOwner): Promise<boolean>;
   /** The key that passwords can be encrypted for, as a JWK set (RFC 7517). */
   publicKeys(): Promise<PublicKeys>;
 }
+
+/** Whose passwords take turns with others: those of an account by its key, or those that come from an address. */
+export type PasswordOwner = number | string;
 
 /** What passwords need of the service. */
 export interface PasswordsContext {
@@ -52,20 +56,22 @@ const derive = promisify(argon2);
 export function createPasswords({ accounts, ids, requireEncrypted }: PasswordsContext): Passwords {
   const encryption = createEncryption(accounts);
   // One at a time: each takes one of the runtime's four threads, which name look-ups and files need too, and 19 MiB.
-  const turns = new Turns(waitingPasswords);
+  const turns = new Turns<PasswordOwner>(waitingPasswords);
 
-  function inTurn<T>(accountKey: number, work: () => Promise<T>): Promise<T> {
-    const taken = turns.take(accountKey, work);
+  function inTurn<T>(owner: PasswordOwner, work: () => Promise<T>): Promise<T> {
+    const taken = turns.take(owner, work);
     if (taken === "ownFull")
-      throw new ApiError("tooManyRequests", ["too many passwords of the account are being set"], retryAfterSeconds);
+      throw new ApiError("tooManyRequests", ["too many passwords wait already"], retryAfterSeconds);
     if (taken === "full")
-      throw new ApiError("unavailable", ["too many passwords are being set at the moment"], retryAfterSeconds);
+      throw new ApiError("unavailable", ["too many passwords wait at the moment"], retryAfterSeconds);
     return taken;
   }
 
   const tagOf = (message: string, nonce: Buffer) => derive("argon2id", { ...cost, message, nonce, tagLength });
 
-  async function derived(password: string): Promise<string> {
+  async function derived(password: string, least: number): Promise<string> {
+    if ([...password].length < least)
+      throw new ApiError("invalidInput", [`body/password: must have ${least} characters at least`]);
     const nonce = Buffer.from(ids.secret(saltBytes), "base64url");
     return phc(nonce, await tagOf(password, nonce));
   }
@@ -81,8 +87,8 @@ export function createPasswords({ accounts, ids, requireEncrypted }: PasswordsCo
     return decrypted?.text ?? value;
   }
 
-  async function isKept(value: string, hash: string): Promise<boolean> {
-    const kept = readPhc(hash);
+  async function isKept(value: string, hash: string | null): Promise<boolean> {
+    const kept = hash === null ? nobodys : readPhc(hash);
     const decrypted = await encryption.decrypt(value);
     if (kept === undefined || (decrypted !== undefined && "refused" in decrypted)) return false;
     const found = await tagOf(decrypted?.text ?? value, kept.salt);
@@ -90,14 +96,17 @@ export function createPasswords({ accounts, ids, requireEncrypted }: PasswordsCo
   }
 
   return {
-    hash: async (value, accountKey) => inTurn(accountKey, async () => derived(await textOf(value))),
-    matches: async (value, hash, accountKey) => inTurn(accountKey, () => isKept(value, hash)),
+    hash: async (value, accountKey, least = 0) => inTurn(accountKey, async () => derived(await textOf(value), least)),
+    matches: async (value, hash, owner) => inTurn(owner, () => isKept(value, hash)),
     publicKeys: () => encryption.publicKeys(),
   };
 }
 
 /** The cost that every password so far was hashed with. */
 const form = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z\d+/]+)\$([A-Za-z\d+/]+)$/;
+
+/** What no password has: its tag is empty. */
+const nobodys = { salt: Buffer.alloc(saltBytes), tag: Buffer.alloc(0) };
 
 function readPhc(hash: string): { readonly salt: Buffer; readonly tag: Buffer } | undefined {
   const [, salt, tag] = form.exec(hash) ?? [];

@@ -4,10 +4,10 @@ import { mayCommand } from "../model/command.ts";
 
 /**
  * What a route asks of its caller; every route declares one. `public`: nothing, not even a token · `see`: any active user (what it sees is
- * narrowed to its devices) · `write`: editing what it can see · `command`: sending commands to what it can see, on one channel at least · `admin`: all of the account · `service`: an admin of the first account, who runs
+ * narrowed to its devices) · `person`: any active user who signed in with a browser · `write`: editing what it can see · `command`: sending commands to what it can see, on one channel at least · `admin`: all of the account · `service`: an admin of the first account, who runs
  * the service, or its operator · `operator`: who has the operator's key, no user at all.
  */
-export const permissions = ["public", "see", "write", "command", "admin", "service", "operator"] as const;
+export const permissions = ["public", "see", "person", "write", "command", "admin", "service", "operator"] as const;
 export type Permission = (typeof permissions)[number];
 
 /** Whether the user holds everything of its account. */
@@ -20,6 +20,8 @@ export function allows(permission: Permission, user: User, serviceAccount: numbe
   switch (permission) {
     case "public":
     case "see":
+    // What it asks beside, the gate knows.
+    case "person":
       return true;
     case "write":
       return isAdmin(user) || holds(user, "write");

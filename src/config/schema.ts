@@ -12,6 +12,7 @@ import { quotas } from "./quotas.ts";
 import { recipients } from "./recipients.ts";
 import { refused } from "./refused.ts";
 import { secret } from "./secret.ts";
+import { sessions } from "./sessions.ts";
 import { apiShares, deviceShares, httpShares } from "./shares.ts";
 import { sms } from "./sms.ts";
 import { store } from "./store.ts";
@@ -297,6 +298,7 @@ export const configSchema = Type.Object({
         "Whether a user's password is taken only as a compact JWE for the key at /.well-known/jwks.json. Otherwise plain ones are taken, too.",
     } satisfies About),
   }),
+  sessions,
   metrics,
   secret,
   log: Type.Object({

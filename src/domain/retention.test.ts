@@ -66,6 +66,7 @@ function makeWorld(times: Partial<RetentionTimes> = {}) {
         return 0;
       },
     },
+    signIns: { prune: async () => 0 },
     refused: {
       async prune(before: number) {
         asked.push(`refused before ${new Date(before).toISOString()}`);
@@ -196,6 +197,7 @@ test("a stop before the first look, and in a long pause", async () => {
     alerts: { prune: async () => 0, closeOld: async () => 0 },
     notices: { prune: async () => 0, prunePauses: async () => 0 },
     mutes: { prune: async () => 0 },
+    signIns: { prune: async () => 0 },
     refused: { prune: async () => 0 },
     devices: { retained: async () => [], daysOf: async () => undefined },
   };

@@ -5,6 +5,7 @@ import type { Log } from "../ports/log.ts";
 import type { MuteStore } from "../ports/mutes.ts";
 import type { RefusedStore } from "../ports/refused-store.ts";
 import type { PositionKeeper } from "../ports/retention.ts";
+import type { SignInStore } from "../ports/sign-ins.ts";
 import type { DeviceStore, UserStore } from "../ports/store.ts";
 import { deleteOldPositions } from "./old-positions.ts";
 import { utcDay } from "./tally.ts";
@@ -37,6 +38,7 @@ export interface RetentionContext {
     readonly alerts: Pick<AlertStore, "prune" | "closeOld">;
     readonly notices: Pick<NoticeStore, "prune" | "prunePauses">;
     readonly mutes: Pick<MuteStore, "prune">;
+    readonly signIns: Pick<SignInStore, "prune">;
     readonly refused: Pick<RefusedStore, "prune">;
     readonly devices: Pick<DeviceStore, "retained" | "daysOf">;
   };
@@ -113,6 +115,7 @@ export class Retention {
     const alerts = await this.#prune(store.alerts, now - settings.alerts.keepDays * dayMs);
     await this.#prune({ prune: (before, limit) => store.notices.prunePauses(before, limit) }, now - pausesMs);
     await this.#prune(store.mutes, now);
+    await this.#prune(store.signIns, now);
     const notices = await this.#prune(store.notices, now - settings.notices.keepDays * dayMs);
     const refused = await this.#prune(store.refused, now - settings.refused.keepDays * dayMs);
     if (commands + alerts + notices + refused > 0)

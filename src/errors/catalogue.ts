@@ -12,6 +12,8 @@ function kind(status: ErrorKind["status"], text: string, retryable = false): Err
 /** Every failure of the API. Texts are those of the specification's section 7 and of the decisions page; a key is never used for another meaning. */
 export const errorKinds = {
   badCredentials: kind(401, "invalid API key or username"),
+  wrongSignIn: kind(401, "wrong e-mail address or password"),
+  secondFactorNeeded: kind(401, "second factor needed"),
   invalidToken: kind(401, "authentication failed, invalid token"),
   userDisabled: kind(403, "user disabled"),
   userExpired: kind(403, "user expired"),
@@ -52,6 +54,9 @@ export const errorKinds = {
   recipientLimit: kind(409, "recipient limit reached"),
   recipientKept: kind(409, "recipient can't be deleted"),
   wrongCode: kind(409, "wrong code"),
+  secondFactorSet: kind(409, "second factor already set"),
+  noSecondFactor: kind(409, "no second factor"),
+  linkNotValid: kind(404, "link not valid"),
   idempotencyConflict: kind(409, "idempotency key already used"),
   accountNotFound: kind(404, "account not found"),
   noLicense: kind(409, "no license available"),

@@ -52,7 +52,8 @@ export function call<const I extends Input, const R>(options: CallOptions<I, R>)
 /** Who may ask, as the OpenAPI document names it. */
 function securityOf(permission: Permission): { [scheme: string]: [] }[] {
   if (permission === "public") return [];
-  const users = permission === "operator" ? [] : [{ bearer: [] as [] }];
+  if (permission === "person") return [{ cookie: [] }];
+  const users = permission === "operator" ? [] : [{ bearer: [] as [] }, { cookie: [] as [] }];
   return operatorMay(permission) ? [...users, { operator: [] }] : users;
 }
 

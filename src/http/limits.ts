@@ -8,6 +8,15 @@ export interface AnswerLimits {
   readonly unreadSeconds: number;
 }
 
+/** How long sessions of people last, and how often they may try to sign in; the settings `sessions` say why. */
+export interface SessionLimits {
+  readonly idleSeconds: number;
+  readonly longestSeconds: number;
+  readonly perUser: number;
+  readonly triesPerMinute: number;
+  readonly wrongPerHour: number;
+}
+
 /** Limits of the HTTP side that a service may set. Their defaults stand in `defaultLimits`, each with its reason. */
 export interface HttpLimits {
   /** Connections at a time. */
@@ -31,6 +40,7 @@ export interface HttpLimits {
   /** Time that a command's answer waits for the device's reply. */
   readonly commandWaitSeconds: number;
   readonly answers: AnswerLimits;
+  readonly sessions: SessionLimits;
 }
 
 /** The limits that are in force unless set otherwise, each with its reason. */
@@ -63,6 +73,7 @@ export const defaultLimits: HttpLimits = Object.freeze({
     unreadMegabytesInAll: 192,
     unreadSeconds: 15,
   },
+  sessions: { idleSeconds: 86_400, longestSeconds: 2_592_000, perUser: 50, triesPerMinute: 30, wrongPerHour: 100 },
 });
 
 /** Limits that nobody needs to set. */

@@ -41,6 +41,7 @@ import { oldPositionsRoutes } from "./routes/old-positions.ts";
 import { operationRoutes } from "./routes/operation.ts";
 import { recipientPage } from "./routes/recipient-page.ts";
 import { recipientsRoutes } from "./routes/recipients.ts";
+import { sessionRoutes } from "./routes/session.ts";
 import { tokenRoute } from "./routes/token.ts";
 import { trialRoute } from "./routes/trial.ts";
 import { userRoutes } from "./routes/user.ts";
@@ -196,6 +197,7 @@ function newFastify(
 function registerRoutes(instance: FastifyInstance, services: Services): void {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
   tokenRoute(app, services);
+  sessionRoutes(app, services);
   accountRoute(app, services);
   accountAlertsRoutes(app, instance, services);
   oldPositionsRoutes(app, services);

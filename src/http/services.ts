@@ -1,6 +1,8 @@
 import { makeApiKey } from "../auth/api-key.ts";
 import { createPasswords, type Passwords } from "../auth/passwords.ts";
 import { createPresent } from "../auth/present.ts";
+import { hashSessionToken, makeSessionToken } from "../auth/session-token.ts";
+import { type CheckSignIn, createSignIn } from "../auth/sign-in.ts";
 import { createTokens, type Tokens } from "../auth/tokens.ts";
 import { hashTrackerSecret } from "../auth/tracker-secret.ts";
 import { type AccountAlerts, createAccountAlerts } from "../domain/account-alerts.ts";
@@ -20,6 +22,7 @@ import { createRecipients, type Recipients } from "../domain/recipients.ts";
 import { RuleHealth } from "../domain/rule-health.ts";
 import { createAskRecipients } from "../domain/rule-recipients.ts";
 import { createShownFrom, type ShownFrom } from "../domain/shown-from.ts";
+import { createSignIns, type SignIns } from "../domain/sign-ins.ts";
 import { createTenants, type Tenants } from "../domain/tenants.ts";
 import { createTrials, type Trials } from "../domain/trials.ts";
 import { createUsage, type Usage } from "../domain/usage.ts";
@@ -49,6 +52,7 @@ import { Answers } from "./answers.ts";
 import { inLargeTurn, type LargeTurns, largeTurns } from "./large-turns.ts";
 import type { HttpLimits } from "./limits.ts";
 import { type ListTurns, listTurns } from "./list-turns.ts";
+import { createRecognition, type Recognise } from "./recognition.ts";
 
 /** What /metrics answers, and to whom. */
 export interface ShownMetrics {
@@ -113,6 +117,12 @@ export interface Services extends HttpDeps {
   readonly listTurns: ListTurns;
   readonly largeTurns: LargeTurns;
   readonly tokens: Tokens;
+  /** Who makes a request; asked again, whether that still holds. */
+  readonly recognise: Recognise;
+  readonly signIns: SignIns;
+  readonly checkSignIn: CheckSignIn;
+  /** Of the cookies that mark browsers from which somebody has signed in. */
+  readonly browserKey: string;
   /** Users by key, as the gate asks for them. */
   readonly users: Cache<number, User>;
   readonly accountUsers: Users;
@@ -143,10 +153,9 @@ const keptUserBytes = 33_554_432;
 /** Age at which a kept user is read again, should the event of its change be lost: how long a privilege taken away can last then. */
 const userMaxAgeMs = 10_000;
 
-/** Builds them. The key that signs tokens is made on the first start and kept in the store. */
+/** Builds them. Keys are made on the first start and kept in the store. */
 export async function createServices(limits: HttpLimits, deps: HttpDeps): Promise<Services> {
   const { store, bus, clock, ids, log } = deps;
-  const tokenKey = await store.accounts.setting("tokenKey", () => ids.secret(64));
   const cursors = new ListCursors(await store.accounts.setting("cursorKey", () => ids.secret(32)));
   const users = usersInMemory(deps);
   const usage = createUsage(store.users, log);
@@ -174,7 +183,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     cursors,
     listTurns: listTurns(clock),
     largeTurns: turns,
-    tokens: createTokens(tokenKey, limits.tokenSeconds, clock),
+    ...(await wayIn(limits, deps, { users, usage, passwords })),
     users,
     usage,
     accountUsers: createUsers({
@@ -201,6 +210,26 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     ...(await alertParts(limits, deps, { visibility, devices, groups, usage, shownFrom, capsOf, largeTurns: turns })),
     capsOf,
     serviceAccount,
+  };
+}
+
+/** What tells who asks: tokens of programs, sessions of people. */
+async function wayIn(
+  limits: HttpLimits,
+  deps: HttpDeps,
+  { users, usage, passwords }: Pick<Services, "users" | "usage" | "passwords">,
+) {
+  const { store, clock, ids } = deps;
+  const tokenKey = await store.accounts.setting("tokenKey", () => ids.secret(64));
+  const tokens = createTokens(tokenKey, limits.tokenSeconds, clock);
+  const hashing = { makeToken: makeSessionToken, hashToken: hashSessionToken };
+  const signIns = createSignIns({ ...deps, ...hashing, limits: limits.sessions });
+  return {
+    tokens,
+    signIns,
+    recognise: createRecognition({ tokens, signIns, users, usage, clock }),
+    checkSignIn: createSignIn(store, passwords),
+    browserKey: await store.accounts.setting("browserKey", () => ids.secret(32)),
   };
 }
 

@@ -21,16 +21,17 @@ export class TokenLimits {
 
   /** Counts a request to its address. @throws ApiError `tooManyRequests` */
   countAddress(request: FastifyRequest, reply: FastifyReply): void {
-    count(this.#perAddress, requesterOf(request), request, reply);
+    countRequest(this.#perAddress, requesterOf(request), request, reply);
   }
 
   /** Counts a request to the user name in it, by what its key was found to be. @throws ApiError `tooManyRequests` */
   countName(userName: string, key: "right" | "wrong", request: FastifyRequest, reply: FastifyReply): void {
-    count(key === "right" ? this.#perName : this.#perWrongName, userName.toLowerCase(), request, reply);
+    countRequest(key === "right" ? this.#perName : this.#perWrongName, userName.toLowerCase(), request, reply);
   }
 }
 
-function count(limit: RateLimit, key: string, request: FastifyRequest, reply: FastifyReply): void {
+/** Counts a request, and says what is left of the limit. @throws ApiError `tooManyRequests` */
+export function countRequest(limit: RateLimit, key: string, request: FastifyRequest, reply: FastifyReply): void {
   const allowance = limit.take(key, request.startedAt);
   append(reply, "ratelimit-policy", limit.policy);
   append(reply, "ratelimit", limit.describe(allowance));

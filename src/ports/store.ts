@@ -13,6 +13,7 @@ import type { Page, PageAsk } from "./pages.ts";
 import type { RecipientStore } from "./recipients.ts";
 import type { RefusedStore } from "./refused-store.ts";
 import type { DeletedPositions, OldPositions } from "./retention.ts";
+import type { SecondFactorStore, SignInStore } from "./sign-ins.ts";
 
 /**
  * Where everything is kept. Two engines implement it; one contract suite runs against both.
@@ -33,6 +34,8 @@ export interface Store {
   readonly refused: RefusedStore;
   readonly recipients: RecipientStore;
   readonly mutes: MuteStore;
+  readonly signIns: SignInStore;
+  readonly secondFactors: SecondFactorStore;
   /** Resolves when positions can be written and read now. Says nothing of single devices: a damaged page of one may fail its calls all the same. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -306,7 +309,7 @@ export interface UserStore {
   find(id: string): Promise<User | undefined>;
   /** `emailInUse`: the address is another user's, service-wide. `read`: see `DeviceStore.replace`. */
   replace(key: number, fields: UserFields, now: number, read?: User): Promise<User | "emailInUse" | "missing">;
-  /** False: there was none. */
+  /** Removes the user with its sign-ins, second factor and counters. False: there was none. */
   remove(key: number): Promise<boolean>;
   setApiKey(
     key: number,
@@ -314,6 +317,8 @@ export interface UserStore {
     now: number,
     read?: User,
   ): Promise<void>;
+  /** Changes nothing else. `read`: see `DeviceStore.replace`. False: the user is gone. */
+  setPassword(key: number, passwordHash: string, now: number, read?: User): Promise<boolean>;
   setLastLogin(key: number, now: number): Promise<void>;
   /** Adds to the counters; one commit for all. What is of a user or device that is gone is left out. */
   addUsage(users: readonly UsageDelta[], devices: readonly ResultsDelta[]): Promise<void>;

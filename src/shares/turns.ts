@@ -7,10 +7,10 @@ export interface TurnLimits {
 }
 
 /** Works that are done one at a time. Owners take turns: who brings many waits for itself, and holds up each other one by a single work. */
-export class Turns {
+export class Turns<K extends number | string = number> {
   readonly #limits: TurnLimits;
   /** What waits, by owner; the owner whose turn is next comes first. */
-  readonly #lanes = new Map<number, (() => Promise<void>)[]>();
+  readonly #lanes = new Map<K, (() => Promise<void>)[]>();
   #waiting = 0;
   #working = false;
 
@@ -19,7 +19,7 @@ export class Turns {
   }
 
   /** Does the work when its turn comes, and gives its result. `ownFull`: too many of the owner's wait; `full`: too many of all. */
-  take<T>(owner: number, work: () => Promise<T>): Promise<T> | "ownFull" | "full" {
+  take<T>(owner: K, work: () => Promise<T>): Promise<T> | "ownFull" | "full" {
     const lane = this.#lanes.get(owner) ?? [];
     if (lane.length >= this.#limits.each) return "ownFull";
     if (this.#waiting >= this.#limits.waiting) return "full";
@@ -27,11 +27,11 @@ export class Turns {
   }
 
   /** The same for works of which something else bounds how many wait. */
-  always<T>(owner: number, work: () => Promise<T>): Promise<T> {
+  always<T>(owner: K, work: () => Promise<T>): Promise<T> {
     return this.#queue(owner, this.#lanes.get(owner) ?? [], work);
   }
 
-  #queue<T>(owner: number, lane: (() => Promise<void>)[], work: () => Promise<T>): Promise<T> {
+  #queue<T>(owner: K, lane: (() => Promise<void>)[], work: () => Promise<T>): Promise<T> {
     const result = Promise.withResolvers<T>();
     lane.push(() => Promise.try(work).then(result.resolve, result.reject));
     this.#lanes.set(owner, lane);

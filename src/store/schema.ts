@@ -5,6 +5,7 @@ import type { RecipientChannel, RecipientState } from "../model/recipient.ts";
 import type { AlertTable, MuteTable, NoticePauseTable, NoticeTable } from "./schema-alerts.ts";
 import type { BlockDataTable, BlockTable, PatchTable, ShiftsTable, SpentTable, TailTable } from "./schema-blocks.ts";
 import type { AccountQuotaTable, AccountUseTable, RuleTargetTable, RuleZoneTable } from "./schema-quotas.ts";
+import type { SecondFactorTable, SignInTable } from "./schema-sign-ins.ts";
 
 /*
  * The tables of both engines, as Kysely sees them. Times are epoch ms and keys are numbers in 64-bit columns; truth values are 0 and 1; lists and maps are JSON text. `crc` is a
@@ -310,6 +311,8 @@ export interface Schema {
   account_quota: AccountQuotaTable;
   rule_target: RuleTargetTable;
   rule_zone: RuleZoneTable;
+  sign_in: SignInTable;
+  second_factor: SecondFactorTable;
   setting: SettingTable;
   migration: MigrationTable;
 }

@@ -34,6 +34,7 @@ export type Send = (id: Id, token: string | undefined, sent: Sent) => Promise<un
 export interface Access {
   readonly userName: string;
   readonly apiKey: string;
+  readonly password: string;
   readonly operatorKey: string;
   /** The code that a recipient was sent last. */
   readonly code: () => string;
@@ -44,6 +45,7 @@ export async function everyCall(send: Send, access: Access): Promise<void> {
   let token: string | undefined;
   const call = <I extends Id>(id: I, input: Input<I>) => send(id, token, input as Sent) as Promise<Ok<I>>;
 
+  await people(call, access);
   const session = await call("requestToken", { body: { userName: access.userName, apiKey: access.apiKey } });
   const ends: number = Date.parse(session.expires);
   if (Number.isNaN(ends)) throw new Error(session.expires);
@@ -66,6 +68,18 @@ export async function everyCall(send: Send, access: Access): Promise<void> {
   await call("deleteDevice", { path });
   token = access.operatorKey;
   await operate(call);
+}
+
+/** As a browser does it: what it sends is the cookie. */
+async function people(call: Call, { userName, password }: Access): Promise<void> {
+  const { session } = await call("signIn", { body: { email: userName, password } });
+  const again = (await call("readSession", {})).session;
+  if (again.csrf !== session.csrf || Number.isNaN(Date.parse(again.expires))) throw new Error(again.expires);
+  const current: boolean[] = (await call("listSignIns", {})).signIns.map((each) => each.current);
+  if (current.join() !== "true") throw new Error(current.join());
+  await call("signOut", {});
+  await call("signIn", { body: { email: userName, password } });
+  await call("signOutEverywhere", {});
 }
 
 type Call = <I extends Id>(id: I, input: Input<I>) => Promise<Ok<I>>;

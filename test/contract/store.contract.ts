@@ -18,6 +18,7 @@ import { propertyContract } from "./store/property.ts";
 import { append, batchOf, readAll, record } from "./store/records.ts";
 import { deviceContract } from "./store/rows.ts";
 import { ruleContract } from "./store/rules.ts";
+import { signInContract } from "./store/sign-ins.ts";
 
 /** What of the contract is asked. */
 export interface ContractOptions {
@@ -68,6 +69,7 @@ export function storeContract(
     accountAlertContract(store);
     noticeContract(store, reopen);
     muteContract(store, reopen);
+    signInContract(store, reopen);
     positionDaysContract(store);
     alertCommitContract(store, reopen);
     removalContract(store);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
+import { defaultLimits } from "../../src/http/limits.ts";
 import type { RecipientAsking } from "../../src/ports/recipients.ts";
 import { makeNotice } from "../contract/store/alert-values.ts";
 import {
@@ -16,8 +17,16 @@ import { type Behind, behindStore } from "../support/engine.ts";
 import { inlined } from "../support/openapi.ts";
 import { type Answer, endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
 import { runs } from "../support/runs.ts";
+import { passwordHash, signIn } from "../support/sessions.ts";
 
-const limits = { badTokensPerMinute: 1e9, requestsPerMinute: 1e9, tokenRequestsPerMinute: 1e9, dailyResults: 1e9 };
+const sessions = { ...defaultLimits.sessions, triesPerMinute: 1e9 };
+const limits = {
+  badTokensPerMinute: 1e9,
+  requestsPerMinute: 1e9,
+  tokenRequestsPerMinute: 1e9,
+  dailyResults: 1e9,
+  sessions,
+};
 const bodyLimit = 1_048_576;
 
 /** The codes that recipients were sent last. */
@@ -31,7 +40,11 @@ const asking: RecipientAsking = {
 };
 let rest: Rest;
 let behind: Behind;
-let tokens: Readonly<Record<Caller, string | undefined>>;
+let tokens: Readonly<Record<Exclude<Caller, "person">, string | undefined>>;
+/** What the examples of the document have as passwords. */
+const password = "<PASSWORD>";
+/** What the browser sends in which the owner has signed in. */
+let browser: Readonly<Record<string, string>>;
 /** What the calls can name: values of the path's parameters. */
 const known: Record<string, string> = {};
 
@@ -40,6 +53,7 @@ before(async () => {
   behind = await behindStore(rest.directory);
   const [owner, plain] = [await rest.ownerToken(), await rest.userToken({ privileges: ["read"] })];
   tokens = { owner, operator: operatorKey, plain, none: undefined };
+  await renewPerson();
   // The key for passwords is made when it is first asked for.
   await rest.call("GET", "/.well-known/jwks.json");
   for (const name of Object.keys(makers)) await renew(name);
@@ -130,9 +144,18 @@ async function renew(name: string): Promise<void> {
   known[name] = (await makers[name]?.()) ?? "";
 }
 
+/** Gives the owner back the password that calls may have changed, and signs in again. */
+async function renewPerson(): Promise<void> {
+  const owner = await rest.store.users.findByEmail(rest.owner?.userName ?? "");
+  const hash = await passwordHash(password);
+  await rest.store.users.setPassword(owner?.key ?? 0, hash, rest.clock.now());
+  browser = await signIn(rest, rest.owner?.userName ?? "", password);
+}
+
 /** Undoes what a call did, so that the next one finds the same. */
 async function undo(call: Call, { headers }: Answer): Promise<void> {
   if (call.method === "GET") return;
+  if (call.path.startsWith("/api/session")) await renewPerson();
   const location = String(headers.location ?? "");
   if (/^\/api\/(devices|users|groups|geofences|alertRules)\/[^/]+$/.test(location)) await asOwner("DELETE", location);
   // A device takes its commands with it, and what names it comes after it.
@@ -142,11 +165,15 @@ async function undo(call: Call, { headers }: Answer): Promise<void> {
 
 /** Sends a request. Fails if the answer is not one that the document describes, or if a refused request changed something. */
 async function send(call: Call, { url, headers, caller, body }: Request): Promise<Answer> {
-  const token = tokens[caller];
+  const token = caller === "person" ? undefined : tokens[caller];
   const filled = url.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(known[name] ?? "unknown"));
   const earlier = await stored();
   const answer = await rest.call(call.method, filled, {
-    headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(caller === "person" && browser),
+      ...headers,
+    },
     ...(body === undefined ? {} : { body }),
   });
   const told = `${call.operationId} ${filled.slice(0, 200)} ${answer.status} ${answer.body.slice(0, 300)}`;

@@ -9,9 +9,11 @@ import type { Mailer } from "../../src/ports/mailer.ts";
 import { makeNotice } from "../contract/store/alert-values.ts";
 import { endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
+import { type PersonHeaders, passwordHash, personOf } from "../support/sessions.ts";
 
 const root = join(import.meta.dirname, "../..");
 const program = "every-call.ts";
+const password = "correct horse battery";
 const examplesFile = join(root, "src/http/plugins/answer-examples.json");
 
 /** Names of fields whose values are keys or long, and what stands for them. */
@@ -20,6 +22,7 @@ const secrets: Readonly<Record<string, string>> = {
   apiKey: "<API_KEY>",
   n: "<MODULUS>",
   kid: "<THUMBPRINT>",
+  csrf: "<CSRF>",
 };
 /** Entries of a map that an example shows: there are hundreds of countries and zones. */
 const shownEntries = 2;
@@ -107,6 +110,9 @@ test("types made from the document compile with a program that uses every call, 
   const made = new Set<string>();
   const answered = new Map<string, unknown>();
   const { everyCall } = await import(join(folder, program));
+  const owner = await rest.store.users.findByEmail(rest.owner?.userName ?? "");
+  await rest.store.users.setPassword(owner?.key ?? 0, await passwordHash(password), rest.clock.now());
+  let browser: PersonHeaders | undefined;
   await everyCall(
     async (id: string, token: string | undefined, { path = {}, query, header, body }: Sent) => {
       made.add(id);
@@ -119,13 +125,14 @@ test("types made from the document compile with a program that uses every call, 
       const answer = await rest.call(method.toUpperCase(), url + search, {
         body,
         ...(token === undefined ? {} : { token }),
-        ...(header === undefined ? {} : { headers: header }),
+        headers: { ...(token === undefined && browser), ...header },
       });
       assert.ok(answer.status < 300, `${id}: ${answer.status} ${answer.body}`);
+      if (id === "signIn") browser = personOf(answer);
       answered.set(id, answer.json);
       return answer.json ?? answer.body;
     },
-    { ...rest.owner, operatorKey, code: () => /this code: (\d{8})/.exec(lastMail)?.[1] ?? "" },
+    { ...rest.owner, password, operatorKey, code: () => /this code: (\d{8})/.exec(lastMail)?.[1] ?? "" },
   );
   assert.deepEqual([...calls.keys()].toSorted(), [...made].toSorted());
 

@@ -13,6 +13,11 @@ import { endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
 const table = `
                     owner admin other plain device group plainW deviceW groupW off none op
   requestToken      400   400   400   400   400    400   400    400     400    400 400  400
+  signIn            400   400   400   400   400    400   400    400     400    400 400  400
+  readSession       403   403   403   403   403    403   403    403     403    403 401  401
+  signOut           403   403   403   403   403    403   403    403     403    403 401  401
+  listSignIns       403   403   403   403   403    403   403    403     403    403 401  401
+  signOutEverywhere 403   403   403   403   403    403   403    403     403    403 401  401
   readPublicKeys    200   200   200   200   200    200   200    200     200    200 200  200
   live              200   200   200   200   200    200   200    200     200    200 200  200
   ready             200   200   200   200   200    200   200    200     200    200 200  200
@@ -110,6 +115,7 @@ const zone = { name: "Depot", geometry: { type: "Point", coordinates: [-74, 4.7]
 const mute = { until: new Date(Date.now() + 3 * 86_400_000).toISOString() };
 const bodies: Readonly<Record<string, unknown>> = {
   requestToken: {},
+  signIn: {},
   createDevice: { id: "held" },
   replaceDevice: {},
   patchDevice: [],

@@ -30,8 +30,8 @@ export interface Call extends Operation {
   readonly path: string;
 }
 
-/** Whose token a request has. */
-export type Caller = "owner" | "operator" | "plain" | "none";
+/** Whose token a request has; of `person`, whose cookie. */
+export type Caller = "owner" | "operator" | "person" | "plain" | "none";
 
 /** One request. Its body is the text that is sent. */
 export interface Request {
@@ -133,7 +133,8 @@ function rarely(values: readonly string[]): fc.Arbitrary<string | undefined> {
 
 /** Who may make the call. */
 function rightCaller({ security = [] }: Call): Caller {
-  return security.some((scheme) => "bearer" in scheme) ? "owner" : "operator";
+  if (security.some((scheme) => "bearer" in scheme)) return "owner";
+  return security.some((scheme) => "cookie" in scheme) ? "person" : "operator";
 }
 
 function callersOf(call: Call): fc.Arbitrary<Caller> {

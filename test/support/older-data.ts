@@ -26,6 +26,8 @@ const handledColumns = [
 
 /** SQL, for either engine, that undoes the migrations after 0022 (packed rows). */
 export const backToPackedRows = [
+  "drop table sign_in",
+  "drop table second_factor",
   "drop table mute",
   "drop table notice_pause",
   ...handledIndexes.map((index) => `drop index ${index}`),

@@ -64,6 +64,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
   notices: ["notices", "mail", "webhooks", "telegram", "metrics", "log"],
   sms: ["sms"],
   recipients: ["recipients"],
+  sessions: ["sessions"],
 };
 
 /** The service, whole, with a folder of its own and free ports. */

@@ -3,10 +3,12 @@ import { after, before, test } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { parseInstant } from "../../src/contract/time.ts";
+import { defaultLimits } from "../../src/http/limits.ts";
 import { admittedBy } from "../support/admitted-values.ts";
 import { inlined } from "../support/openapi.ts";
 import { endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
 import { damaged, type Schema } from "../support/schema-values.ts";
+import { passwordHash, signIn } from "../support/sessions.ts";
 
 interface Operation {
   readonly operationId: string;
@@ -60,7 +62,16 @@ const exceptions: readonly (readonly [detail: RegExp, reason: string])[] = [
 let rest: Rest;
 let owner: string;
 const ids: Record<string, string> = { deviceId: "fuzzed" };
-const limits = { requestsPerMinute: 1e9, tokenRequestsPerMinute: 1e9, dailyResults: 1e9, badTokensPerMinute: 1e9 };
+const sessions = { ...defaultLimits.sessions, triesPerMinute: 1e9 };
+const limits = {
+  requestsPerMinute: 1e9,
+  tokenRequestsPerMinute: 1e9,
+  dailyResults: 1e9,
+  badTokensPerMinute: 1e9,
+  sessions,
+};
+/** What a browser sends in which somebody has signed in. */
+let browser: Readonly<Record<string, string>>;
 
 before(async () => {
   rest = await startRest({ limits });
@@ -74,6 +85,9 @@ before(async () => {
   ids.ruleId = (await ask("/api/alertRules", rule)).id;
   const person = { name: "A", email: "contract@example.com", country: "CO", timeZone: "America/Bogota" };
   ids.userId = (await ask("/api/users", person)).id;
+  const password = "correct horse battery";
+  await rest.userToken({ email: "browser@example.com", passwordHash: await passwordHash(password) });
+  browser = await signIn(rest, "browser@example.com", password);
   ids.accountId = (await rest.call("GET", "/api/admin/accounts", { token: operatorKey })).json.accounts[0].id;
 });
 after(() => endRest(rest));
@@ -101,8 +115,9 @@ function components(): Readonly<Record<string, Schema>> {
 
 async function send({ method, path, security = [] }: Call, body: unknown, query = "") {
   const url = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? "unknown") + query;
-  const token = security.some((scheme) => "bearer" in scheme) ? owner : operatorKey;
-  return rest.call(method, url, { token, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const takes = (name: string) => security.some((scheme) => name in scheme);
+  const who = takes("bearer") ? { token: owner } : takes("cookie") ? { headers: browser } : { token: operatorKey };
+  return rest.call(method, url, { ...who, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
 }
 
 test("what a body's schema admits is not refused for its form, but for what the list of exceptions says", {

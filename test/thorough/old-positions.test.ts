@@ -49,7 +49,7 @@ async function retain(): Promise<void> {
     looks++;
     return store.devices.retained(...asked);
   };
-  const { commands, users, alerts, notices, mutes, refused } = store;
+  const { commands, users, alerts, notices, mutes, signIns, refused } = store;
   const retention = new Retention(
     {
       store: {
@@ -58,6 +58,7 @@ async function retain(): Promise<void> {
         alerts,
         notices,
         mutes,
+        signIns,
         refused,
         devices: { retained, daysOf: (key) => store.devices.daysOf(key) },
       },

@@ -39,6 +39,9 @@ const filling = `
     select 'r' || n, n, 'email', n || '@x.y', 'confirmed', 0, 0, 0, 0 from generate_series(1, 5000) as n;
   insert into mute (account, device, since, until, "user", critical) select 1 + n % 100, n, 0, n, 'a@x.y', 0 from generate_series(1, 10000) as n;
   insert into mute (account, rule, since, until, "user", critical) select 1 + n % 100, 'r' || n, 0, n, 'a@x.y', 0 from generate_series(1, 10000) as n;
+  insert into sign_in ("user", token_hash, creation, seen, expires, address, browser)
+    select 1 + n % 5000, 't' || n, n, n, n, '::1', '' from generate_series(1, 10000) as n;
+  insert into second_factor select n, 's', 1, 0, '[]' from generate_series(1, 10000) as n;
   insert into purge select n from generate_series(1000001, 1005000) as n;
 `;
 
@@ -70,7 +73,7 @@ describe("the plans of PostgreSQL", { skip: noPostgres }, () => {
     const store = await openPostgresRows(url, { log: silentLog });
     await server.ask("test_1", `${filling} analyze;`);
     const from = readFileSync(server.log, "utf8").length;
-    const { notices, devices, commands, users, daily, alerts, refused, recipients, mutes } = store;
+    const { notices, devices, commands, users, daily, alerts, refused, recipients, mutes, signIns } = store;
     const places = { day: "2026-11-22", limit: 50, accountLimit: 1000 };
     for (const channel of ["email", "sms", "webhook"] as const) {
       const due = await notices.due(channel, now, { limit: 100 });
@@ -151,6 +154,16 @@ describe("the plans of PostgreSQL", { skip: noPostgres }, () => {
     await mutes.remove({ device: 7 });
     await mutes.remove({ rule: "r8" });
     await mutes.prune(100, 100);
+    const times = { creation: now, seen: now, expires: now };
+    await signIns.create({ userKey: 7, tokenHash: "h", ...times, address: "::1", browser: "" }, 5);
+    await signIns.find("h");
+    await signIns.list(7);
+    await signIns.touch(1, now);
+    await signIns.remove(7, "all");
+    await signIns.prune(100, 100);
+    await store.secondFactors.begin(7, "A");
+    await store.secondFactors.useStep(7, 1);
+    await store.secondFactors.find(7);
     await devices.remove(9);
     await store.close();
     const plans = readFileSync(server.log, "utf8")

@@ -1,15 +1,14 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { isBearer } from "../../auth/api-key.ts";
 import { allows, inactivity, operatorMay, type Permission } from "../../auth/permission.ts";
-import type { Session } from "../../auth/tokens.ts";
-import type { TallyEntry } from "../../domain/tally.ts";
 import { ApiError } from "../../errors/catalogue.ts";
-import type { User } from "../../model/account.ts";
 import { requesterOf } from "../address.ts";
 import { within } from "../deadline.ts";
+import { forgery } from "../forgery.ts";
 import { fixedLimits } from "../limits.ts";
 import { Pipeline } from "../pipeline.ts";
 import { RateLimit } from "../rate-limit.ts";
+import type { Known } from "../recognition.ts";
 import type { Services } from "../services.ts";
 import { guardAnswer } from "./headers.ts";
 
@@ -21,19 +20,12 @@ export interface Gate {
   recognise(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
-/** A user whose token is good, and its counters. */
-interface Known {
-  readonly user: User;
-  readonly entry: TallyEntry;
-}
-
 /** Users whose requests are counted by the minute. */
 const countedUsers = 100_000;
 
 /** The one permission gate: who asks, whether they may, and how often. `secure`: by HTTPS, and never again without. */
 export function createGate(services: Services, secure: boolean): Gate {
-  const { tokens, clock, limits, answers, serviceAccount } = services;
-  const known = knownUsers(services);
+  const { recognise, clock, limits, answers, serviceAccount } = services;
   const refuseToken = strangersGate(services);
   const count = usersCount(services);
   const decideOperator = operatorGate(services);
@@ -48,9 +40,11 @@ export function createGate(services: Services, secure: boolean): Gate {
     crowd: string | undefined,
   ): ApiError | undefined {
     if (caller === undefined) return refuseToken(request, reply);
-    const refusal = count(request, reply, caller) ?? inactivity(caller.user, clock.now());
+    const refusal = count(request, reply, caller) ?? inactivity(caller.user, clock.now()) ?? forged(request, caller);
     if (refusal !== undefined) return refusal;
     if (!allows(permission, caller.user, serviceAccount)) return new ApiError("permissionDenied");
+    if (permission === "person" && caller.session === undefined)
+      return new ApiError("permissionDenied", ["this is for who signed in with a browser: POST /api/session"]);
     if (crowd !== undefined) return new ApiError("tooManyRequests", [crowd], fixedLimits.retrySoonSeconds);
     return answers.enter(caller.user, request, reply);
   }
@@ -64,15 +58,14 @@ export function createGate(services: Services, secure: boolean): Gate {
     done: (refusal?: Error) => void,
   ): void {
     begin(request, reply, clock.monotonic(), secure);
-    const session = permission === "public" ? undefined : tokens.session(request.headers.authorization);
-    const caller = session === undefined ? undefined : known(session);
+    const caller = permission === "public" ? undefined : recognise(request);
     if (caller instanceof Promise)
       within(caller, timeoutMs).then(
         (found) => done(decide(request, reply, found, permission, crowd)),
         (error: Error) => done(error),
       );
     else if (permission === "public") done();
-    else if (session === undefined && operatorMay(permission)) done(decideOperator(request, reply));
+    else if (caller === undefined && operatorMay(permission)) done(decideOperator(request, reply));
     else done(decide(request, reply, caller, permission, crowd));
   }
 
@@ -85,8 +78,7 @@ export function createGate(services: Services, secure: boolean): Gate {
       begin(request, reply, clock.monotonic(), secure);
       // A request whose path can't be decoded comes without the decorations of a route's.
       request.caller = null;
-      const session = tokens.session(request.headers.authorization);
-      const caller = session === undefined ? undefined : await within(Promise.resolve(known(session)), timeoutMs);
+      const caller = await within(Promise.resolve(recognise(request)), timeoutMs);
       if (caller === undefined) return;
       const refusal = count(request, reply, caller) ?? inactivity(caller.user, clock.now());
       if (refusal !== undefined) throw refusal;
@@ -94,27 +86,17 @@ export function createGate(services: Services, secure: boolean): Gate {
   };
 }
 
-/** The user of a session. Undefined: deleted, or its key replaced. At once where both are in memory: the way of nearly every request. */
-function knownUsers({ users, usage, clock }: Pick<Services, "users" | "usage" | "clock">) {
-  function withEntry(session: Session, user: User | undefined): Known | undefined | Promise<Known | undefined> {
-    if (user === undefined || user.apiKeyId !== session.apiKeyId) return undefined;
-    const entry = usage.requests.entry(user.key, clock.now());
-    return entry instanceof Promise ? entry.then((read) => ({ user, entry: read })) : { user, entry };
-  }
-
-  return (session: Session): Known | undefined | Promise<Known | undefined> => {
-    const user = users.get(session.userKey);
-    if (user instanceof Promise) return user.then((found) => withEntry(session, found));
-    return withEntry(session, user);
-  };
+/** Why a request that came by the cookie may not write. */
+function forged(request: FastifyRequest, { session }: Known): ApiError | undefined {
+  return session && forgery(request, session);
 }
 
 /** Counts a request to its user, and says what is left of the minute. */
 function usersCount({ usage, limits }: Pick<Services, "usage" | "limits">) {
   const perUser = new RateLimit("user", limits.requestsPerMinute, countedUsers);
-  return (request: FastifyRequest, reply: FastifyReply, { user, entry }: Known): ApiError | undefined => {
+  return (request: FastifyRequest, reply: FastifyReply, { user, entry, session }: Known): ApiError | undefined => {
     usage.requests.add(entry, 1);
-    request.caller = { user, apiUsage: entry.total, apiDailyUsage: entry.daily };
+    request.caller = { user, apiUsage: entry.total, apiDailyUsage: entry.daily, ...(session && { session }) };
     return limit(perUser, user.key, request, reply);
   };
 }

@@ -92,6 +92,13 @@ async function publishOpenApi(app: FastifyInstance): Promise<void> {
             bearerFormat: "JWT",
             description: "Token of POST /api/Auth/Token.",
           },
+          cookie: {
+            type: "apiKey",
+            in: "cookie",
+            name: "waybeam",
+            description:
+              "Session of a person, from POST /api/session. By HTTPS its name is `__Host-waybeam`. Requests that are no GET need the header `X-CSRF` with the `csrf` of GET /api/session, and are refused from pages of other sites. A request with an `Authorization` header is judged by that alone.",
+          },
           operator: {
             type: "http",
             scheme: "bearer",
@@ -100,7 +107,7 @@ async function publishOpenApi(app: FastifyInstance): Promise<void> {
         },
       },
       tags: [
-        { name: "Authentication", description: "Tokens for API keys, and the key that passwords are encrypted for." },
+        { name: "Authentication", description: "Tokens for API keys, and sessions of people." },
         {
           name: "Devices",
           description: "Devices, their positions, commands and limits, and how their trackers report.",

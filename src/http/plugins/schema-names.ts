@@ -17,13 +17,14 @@ import * as operation from "../../contract/operation.ts";
 import * as page from "../../contract/page.ts";
 import * as patch from "../../contract/patch.ts";
 import * as recipient from "../../contract/recipient.ts";
+import * as session from "../../contract/session.ts";
 import * as token from "../../contract/token.ts";
 import * as trial from "../../contract/trial.ts";
 import * as user from "../../contract/user.ts";
 
 const contract = { ...accountAlert, ...account, ...admin, ...alertRule, ...alert, ...command, ...device, ...geofence };
 const more = { ...group, ...identity, ...location, ...mute, ...notice, ...oldPositions, ...operation, ...page };
-const rest = { ...patch, ...recipient, ...token, ...trial, ...user };
+const rest = { ...patch, ...recipient, ...session, ...token, ...trial, ...user };
 
 const names = new Map<unknown, string>(
   Object.entries({ ...contract, ...more, ...rest }).map(([name, value]) => [value, name]),

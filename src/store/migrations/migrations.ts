@@ -26,6 +26,7 @@ import { claims } from "./0023-claims.ts";
 import { handledAlerts } from "./0024-handled-alerts.ts";
 import { noticePauses } from "./0025-notice-pauses.ts";
 import { mutes } from "./0026-mutes.ts";
+import { signIns } from "./0027-sign-ins.ts";
 import type { Engine, Migration } from "./migration.ts";
 
 /** In order; one that was released is never changed, only followed by another. Its number is its place, from 1. */
@@ -56,6 +57,7 @@ const migrations: readonly Migration[] = [
   handledAlerts,
   noticePauses,
   mutes,
+  signIns,
 ];
 
 /** The version of the data that this program writes: the number of the newest migration. */

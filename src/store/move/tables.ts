@@ -35,6 +35,8 @@ export const movedTables: readonly MovedTable[] = [
   numbered("notice"),
   keyed("notice_pause", "subject"),
   numbered("mute"),
+  numbered("sign_in"),
+  keyed("second_factor", "user"),
   numbered("refused", "seq"),
   keyed("refused_room", "device"),
   keyed("purge", "device"),

@@ -18,6 +18,8 @@ import { CrowdedNotices } from "../rows/notice-room.ts";
 import { NoticeRows } from "../rows/notices.ts";
 import { RecipientRows } from "../rows/recipients.ts";
 import { RefusedRows } from "../rows/refused.ts";
+import { SecondFactorRows } from "../rows/second-factors.ts";
+import { SignInRows } from "../rows/sign-ins.ts";
 import { UserRows } from "../rows/users.ts";
 import { type SecretOptions, unlock } from "../secrets/unlock.ts";
 import { openVault, type Vault } from "../secrets/vault.ts";
@@ -91,6 +93,8 @@ export async function openPostgresRows(url: string, options: PostgresOptions): P
     refused: new RefusedRows(tables),
     recipients: new RecipientRows(tables),
     mutes: new MuteRows(tables),
+    signIns: new SignInRows(tables),
+    secondFactors: new SecondFactorRows(tables, vault),
     // Fails unless a row can be written to the server's disk.
     check: async () => void (await sql.raw(touch).execute(tables)),
     close: () => tables.destroy(),

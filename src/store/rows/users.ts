@@ -181,7 +181,8 @@ export class UserRows implements UserStore {
       // First, because it waits for transactions that are counting for the user, so that their counts are deleted below.
       const [deleted] = await transaction.deleteFrom("user").where("key", "=", key).execute();
       // One row for each day that the user asked for something.
-      await transaction.deleteFrom("user_usage").where("user", "=", key).execute();
+      for (const table of ["user_usage", "sign_in", "second_factor"] as const)
+        await transaction.deleteFrom(table).where("user", "=", key).execute();
       return deleted !== undefined && deleted.numDeletedRows > 0n;
     });
   }
@@ -199,6 +200,15 @@ export class UserRows implements UserStore {
         .set({ api_key_id: apiKey?.id ?? null, api_key_hash: apiKey?.hash ?? null, modification: now })
         .where("key", "=", key)
         .execute();
+    });
+  }
+
+  setPassword(key: number, passwordHash: string, now: number, read?: User): Promise<boolean> {
+    return this.#database.transaction().execute(async (transaction) => {
+      if (!(await isThere(transaction, key, read))) return false;
+      const changed = transaction.updateTable("user").set({ password_hash: passwordHash, modification: now });
+      await changed.where("key", "=", key).execute();
+      return true;
     });
   }
 

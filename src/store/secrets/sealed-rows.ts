@@ -7,9 +7,15 @@ import { isSealedBy, type Vault } from "./vault.ts";
 
 /**
  * Settings of the service that are secrets: the key that signs tokens, the private key that passwords are encrypted for, the key of recipients' codes, and the one of
- * cursors, by which who has a copy of the database could read places out of them and make some.
+ * cursors, by which who has a copy of the database could read places out of them and make some; and the key of the cookies that tell a browser from which somebody has signed in.
  */
-export const secretSettings: ReadonlySet<string> = new Set(["tokenKey", "passwordKey", "recipientKey", "cursorKey"]);
+export const secretSettings: ReadonlySet<string> = new Set([
+  "tokenKey",
+  "passwordKey",
+  "recipientKey",
+  "cursorKey",
+  "browserKey",
+]);
 
 /** Where the secret of a setting stands. */
 export function settingPlace(name: string): string {
@@ -62,6 +68,11 @@ export function openTarget(text: string, id: string, vault: Vault): NoticeTarget
   return written(vault.open(text, `notice/${id}`));
 }
 
+/** Where the secret of a user's second factor stands. */
+export function factorPlace(userKey: number): string {
+  return `second_factor/${userKey}`;
+}
+
 /** Rows of one step: how long the others wait for it. */
 const stepRows = 200;
 
@@ -76,9 +87,10 @@ export async function sealAll(database: Kysely<Schema>, vault: Vault): Promise<S
   const settings = await sealSettings(database, vault);
   const rules = await inSteps((after) => sealRules(database, vault, after));
   const notices = await inSteps((after) => sealNotices(database, vault, after));
+  const factors = await inSteps((after) => sealFactors(database, vault, after));
   return {
-    sealed: settings + rules.sealed + notices.sealed,
-    damaged: [...rules.damaged, ...notices.damaged],
+    sealed: settings + rules.sealed + notices.sealed + factors.sealed,
+    damaged: [...rules.damaged, ...notices.damaged, ...factors.damaged],
   };
 }
 
@@ -173,4 +185,23 @@ async function sealNotices(database: Kysely<Schema>, vault: Vault, after: number
       await transaction.updateTable("notice").set({ target: text }).where("key", "=", key).execute();
   });
   return { sealed: done.length, damaged, last: rows.at(-1)?.key };
+}
+
+async function sealFactors(database: Kysely<Schema>, vault: Vault, after: number): Promise<Step> {
+  const rows = await database
+    .selectFrom("second_factor")
+    .select(["user", "secret"])
+    .where("user", ">", after)
+    .orderBy("user")
+    .limit(stepRows)
+    .execute();
+  const found = rows.map(({ user, secret }) => ({ key: user, id: factorPlace(user), secret }));
+  const { done, damaged } = resealed(found, ({ id, secret }) =>
+    isSealedBy(secret, vault.current) ? undefined : vault.seal(vault.open(secret, id), id),
+  );
+  await database.transaction().execute(async (transaction) => {
+    for (const { key, text } of done)
+      await transaction.updateTable("second_factor").set({ secret: text }).where("user", "=", key).execute();
+  });
+  return { sealed: done.length, damaged, last: found.at(-1)?.key };
 }

@@ -32,6 +32,8 @@ import { CrowdedNotices } from "../rows/notice-room.ts";
 import { NoticeRows } from "../rows/notices.ts";
 import { RecipientRows } from "../rows/recipients.ts";
 import { RefusedRows } from "../rows/refused.ts";
+import { SecondFactorRows } from "../rows/second-factors.ts";
+import { SignInRows } from "../rows/sign-ins.ts";
 import { UserRows } from "../rows/users.ts";
 import type { Schema } from "../schema.ts";
 import { type SecretOptions, unlock } from "../secrets/unlock.ts";
@@ -233,6 +235,8 @@ async function assemble(
     refused: new RefusedRows(database),
     recipients: new RecipientRows(database),
     mutes: new MuteRows(database),
+    signIns: new SignInRows(database),
+    secondFactors: new SecondFactorRows(database, vault),
     async check() {
       await turns.run(() => workers.writer.call("check", null), true);
       await workers.reader.call("check", null);

@@ -1,0 +1,71 @@
+import Type, { type Static } from "typebox";
+import { success } from "./envelope.ts";
+import { GivenText, GivenTextOrNull, Instant } from "./schema.ts";
+
+/** Fewest characters of a password that a person sets for itself: NIST SP 800-63B asks for length, and for nothing else. */
+export const leastPassword = 12;
+
+const password = (description: string) => GivenText({ minLength: 1, maxLength: 4096, description });
+const newPassword = password(
+  `The new password: ${leastPassword} characters at least. As everywhere it may be a compact JWE for the key at /.well-known/jwks.json.`,
+);
+
+/** Body of POST /api/session. */
+export const SignInRequest = Type.Object(
+  {
+    email: GivenText({ minLength: 1, maxLength: 320, description: "The user's e-mail address, in any case." }),
+    password: password("The user's password, or a compact JWE of it."),
+    code: Type.Optional(
+      GivenTextOrNull({
+        maxLength: 64,
+        description: "A code of the second factor, or a recovery code. Needed where the user has a second factor.",
+      }),
+    ),
+  },
+  { examples: [{ email: "owner@example.com", password: "<PASSWORD>" }] },
+);
+export type SignInRequest = Static<typeof SignInRequest>;
+
+/** Body of POST /api/session/first. */
+export const FirstPasswordRequest = Type.Object(
+  {
+    token: GivenText({ minLength: 1, maxLength: 256, description: "What stands behind the # of the printed link." }),
+    password: newPassword,
+  },
+  { examples: [{ token: "<TOKEN>", password: "<PASSWORD>" }] },
+);
+
+/** Body of PUT /api/session/password. */
+export const PasswordRequest = Type.Object(
+  { presentPassword: password("The user's present password."), password: newPassword },
+  { examples: [{ presentPassword: "<PASSWORD>", password: "<NEW_PASSWORD>" }] },
+);
+
+const session = Type.Object({
+  userId: Type.String(),
+  account: Type.String({ description: "Id of the user's account." }),
+  email: Type.String(),
+  csrf: Type.String({
+    description: "To be sent in the header `X-CSRF` of every request of this session that is no GET.",
+  }),
+  expires: Instant({ description: "When the session ends however much it is used." }),
+  secondFactor: Type.Boolean({ description: "Whether the user has a second factor." }),
+});
+/** A session of a person, as answers show it. */
+export type SessionView = Static<typeof session>;
+
+/** Answer with the session of a person. */
+export const SessionAnswer = success({ session });
+
+const signIn = Type.Object({
+  time: Instant({ description: "When it was made." }),
+  lastUse: Instant({ description: "When it was last used, to some minutes." }),
+  address: Type.String({ description: "The address that it was made from." }),
+  browser: Type.String({ description: "What the browser calls itself (`User-Agent`)." }),
+  current: Type.Boolean({ description: "Whether it is the one of this request." }),
+});
+/** A sign-in of a person, as its list shows it. */
+export type SignInView = Static<typeof signIn>;
+
+/** Answer of GET /api/session/sign-ins. */
+export const SignInsAnswer = success({ signIns: Type.Array(signIn, { description: "The newest first." }) });

@@ -33,6 +33,20 @@ export class Writer {
     return this;
   }
 
+  /** Of larger values the lowest 16 bits. */
+  u16le(value: number): this {
+    const at = this.#grow(2);
+    this.#view.setUint16(at, value, true);
+    return this;
+  }
+
+  /** Of larger values the lowest 32 bits; of negative ones their two's complement. */
+  u32le(value: number): this {
+    const at = this.#grow(4);
+    this.#view.setUint32(at, value, true);
+    return this;
+  }
+
   i32(value: number): this {
     const at = this.#grow(4);
     this.#view.setInt32(at, value);

@@ -9,26 +9,15 @@ const numberTag = 22;
 const textTag = 27;
 const longestText = 255;
 
-/** Writes numbers as the protocol does, the lowest byte first. */
-export class LittleWriter extends Writer {
-  u16le(value: number): this {
-    return this.u8(value & 0xff).u8((value >> 8) & 0xff);
-  }
-
-  u32le(value: number): this {
-    return this.u16le(value & 0xffff).u16le((value >>> 16) & 0xffff);
-  }
-}
-
 /** A data packet of tags: header, length, checksum. */
 export function packetOf(tags: Uint8Array): Uint8Array {
-  const packet = new LittleWriter(tags.length + 5).u8(data).u16le(tags.length).raw(tags);
+  const packet = new Writer(tags.length + 5).u8(data).u16le(tags.length).raw(tags);
   return packet.u16le(crc16Modbus(packet.done())).done();
 }
 
 /** IMEI and a device number that says nothing, as a server writes it, the number of a command, and its text or answer. */
 export function textPacket(imei: string, number: number, text: string): Uint8Array {
-  const tags = new LittleWriter(32).u8(0x03).latin1(imei).u8(0x04).u16le(0).u8(0xe0).u32le(number);
+  const tags = new Writer(32).u8(0x03).latin1(imei).u8(0x04).u16le(0).u8(0xe0).u32le(number);
   return packetOf(tags.u8(0xe1).u8(text.length).latin1(text).done());
 }
 

@@ -1,6 +1,7 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
-import { concatBytes, LittleWriter, packetOf, readCommand, textPacket } from "./command.ts";
+import { Writer } from "../../wire/writer.ts";
+import { concatBytes, packetOf, readCommand, textPacket } from "./command.ts";
 import { data } from "./frames.ts";
 
 /** Bits of the status that tell of alarms. */
@@ -30,7 +31,7 @@ export const simulate: SimulatedDevice = {
 function tagsOf(device: string, report: SimulatedReport): Uint8Array {
   const { latitude, longitude, speed, course, readings = {} } = report;
   const { externalVoltage = 12.5, batteryVoltage = 4.1 } = readings;
-  const tags = new LittleWriter(64).u8(0x03).latin1(device).u8(0x04).u16le(50);
+  const tags = new Writer(64).u8(0x03).latin1(device).u8(0x04).u16le(50);
   tags.u8(0x20).u32le(report.time / 1000);
   tags.u8(0x30).u8(Math.min(report.satellites, 15));
   tags.u32le(Math.round(latitude * 1e6)).u32le(Math.round(longitude * 1e6));

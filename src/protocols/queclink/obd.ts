@@ -1,7 +1,8 @@
 import type { NumberReading } from "../../model/readings.ts";
 import { type Draft, put } from "../../wire/report.ts";
+import { troubleCode } from "../../wire/trouble-code.ts";
 import { putVolts } from "./events.ts";
-import { hexOf, keep, keepNumber, numberOf } from "./sentence.ts";
+import { keep, keepNumber, numberOf } from "./sentence.ts";
 
 type Item = (report: Draft, text: string) => void;
 
@@ -37,9 +38,6 @@ const items: readonly Item[] = [
   reading("odometer", "obdMileage"),
 ];
 
-/** First letters of trouble codes by their upper two bits. */
-const systems = "PCBU";
-
 /** Four digits of each code: two bits are its letter. */
 function readTroubleCodes(report: Draft, text: string): void {
   if (!/^(?:[0-9A-Fa-f]{4})+$/.test(text)) {
@@ -47,10 +45,7 @@ function readTroubleCodes(report: Draft, text: string): void {
     return;
   }
   const codes: string[] = [];
-  for (let at = 0; at < text.length; at += 4) {
-    const first = hexOf(text[at]) ?? 0;
-    codes.push(`${systems[first >> 2] ?? "P"}${first & 3}${text.slice(at + 1, at + 4).toUpperCase()}`);
-  }
+  for (let at = 0; at < text.length; at += 4) codes.push(troubleCode(Number.parseInt(text.slice(at, at + 4), 16)));
   report.readings.dtcs = codes.join(" ");
 }
 

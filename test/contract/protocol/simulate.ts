@@ -181,15 +181,20 @@ export const simulateChecks: readonly Check[] = [
   },
   {
     title: "expects the answers of its simulated device to commands under the names that they have",
-    run(protocol) {
+    run(protocol, vectors) {
       const { simulate } = protocol;
       if (simulate?.obey === undefined) return;
       const { obey } = simulate;
-      // Every protocol at hand takes such texts. V and a digit is what H02 calls messages and answers, LK and TKQ are messages of watches: no device takes
+      // Every protocol at hand takes such texts, but those whose commands are bytes: these take their examples. V and a digit is what H02 calls messages and answers, LK and TKQ are messages of watches: no device takes
       // them for commands. Single letters are Coban's commands, some of which positions answer.
-      const text = fc
+      const words = fc
         .stringMatching(/^[A-UW-Z][A-Z0-9]{1,5}(,[0-9]{1,3}){0,2}$/)
-        .filter((words) => !/^(?:LK|TKQ)\b/.test(words));
+        .filter((each) => !/^(?:LK|TKQ)\b/.test(each));
+      const takesWords = protocol.connect().command("AB", "350000000000001", 1) instanceof Uint8Array;
+      const examples = vectors.flatMap(({ command }) =>
+        command !== undefined && "bytes" in command.expected ? [command.text] : [],
+      );
+      const text = takesWords ? words : fc.constantFrom(...examples);
       fc.assert(
         fc.property(device, text, fc.integer({ min: 1, max: 0xffff_ffff }), (id, wanted, mark) => {
           const encoded = protocol.connect().command(wanted, id, mark);

@@ -1,0 +1,55 @@
+/** Codes behind 0x21, the parameters of SAE J1979 of passenger cars, by the bytes of their values. (OBD data flow of passenger cars, rev. 1.06) */
+const passenger: readonly (readonly [length: number, codes: string])[] = [
+  [
+    1,
+    "04 05 06 07 08 09 0b 0d 0e 0f 11 12 13 1c 1d 1e 2c 2d 2e 2f 30 33 43 45 46 47 48 49 4a 4b 4c 51 52 5a 5b 5c 61 62",
+  ],
+  [
+    2,
+    "02 03 0a 0c 10 14 15 16 17 18 19 1a 1b 1f 21 22 23 31 32 3c 3d 3e 3f 42 44 4d 4e 50 53 54 55 56 57 58 59 5d 5e 63 9d",
+  ],
+  [4, "00 01 20 24 25 26 27 28 29 2a 2b 34 35 36 37 38 39 3a 3b 40 41 4f 5f 60 64 67 a4 a6"],
+  [8, "66 68 87"],
+  [10, "85"],
+  [13, "7f"],
+];
+
+/** Codes of commercial vehicles by the bytes of their values. (OBD data flow of commercial vehicles, rev. 1.18) */
+const commercial: readonly (readonly [length: number, codes: string])[] = [
+  [
+    1,
+    `0045 0046 0051 0054 0056 005c 006e 0200 0201 0208 0209 020f 022e 022f 023b 023c 0253 0254 0255 0256 0257 0258 0259 025a
+    0383 03c6 03c7 03c8 03d0 04d5 059d 05cb 0661 068b 06e1 0980 0b9a 0ba3 1081 1082 1083 1084 1091 1092 10a1 10a2 10d0 1110
+    1180 1191 1192 1193 1194 11a0 11b0 11c0 11d0 11e0 11f0 1200 1210 1221 1222 1223 1224 1231 1232 1240 1260 1270 1281 1282
+    1291 1292 1293 12a0 12b1 12b2 12b3 12b4 12c1 12c2 12c3 12d1 12d2 12d3 12f0 1300 1311 1312 1313 1314 1321 1322 1323 1324
+    1330 1340 1350 1360 1371 1372 1373 1381 1382 1391 1392 1393 1394 13a1 13a2 13a3 13a4 13b0 13c0 13d1 13d2 13e0 13f1 13f2
+    13f3 13f4 1401 1402 1403 1411 1412 1421 1422 1423 1431 1432 1440 1450 1460 1471 1472 1473 1474 1475 1480 14a0 1500 1530
+    1540 1560 1570 1580 15b0 15c0 1600 1610 1620 1650 1660 1690 16c0 16d0 16e0 16f0 17a0 17c0 17d0 1810 1fb1 1fb2 1fb3 1fc1
+    1fc2 1fc3 1fd1 1fd2 1fd3 1fd4 3001 3002 3006 3007 3009 300a 300b 3047 3049 3109`,
+  ],
+  [
+    2,
+    `0034 005e 0064 0065 0066 0069 006a 00a1 00ad 00ae 00af 00b0 00ba 00be 0203 059c 0bfd 0c47 0c48 0c49 0c4e 0c4f 10f0 1100
+    1140 16a0 1710 1780 17e0 1980 1a00 1a10 1a60 1ba0 1bb0 1bc0 1bd0 1be0 1bf0 1d20 1d30 1d40 3036 3037 3038 3039 303a 303b
+    303c 3048 3260 9ffe`,
+  ],
+  [
+    4,
+    `0016 001d 0026 005b 0060 006b 006d 006f 0070 0084 00a8 00b1 00b6 00b7 00b8 00b9 00ec 00f4 00f5 00f7 00f8 00f9 00fa 0392
+    0395 0396 03ce 03e9 03ea 03eb 03ec 03ed 03ee 0404 0405 046e 0664 0665 0d1d 10e0 1120 1130 1150 1160 1170 1250 12e0 1490
+    14c0 14f0 1510 1520 15d0 15e0 15f0 1630 1640 1670 1680 16b0 1700 1720 1730 1740 1750 1760 1770 17b0 17f0 1820 1830 1840
+    1850 1870 1880 1890 18a0 18d0 18e0 18f0 1900 1910 1920 1930 1940 1950 1990 19c0 19d0 19e0 19f0 1a40 1a50 1a70 1a80 1a90
+    1aa0 1ab0 1ac0 1ad0 1ae0 1af0 1b00 1b10 1b20 1b30 1b40 1b50 1b60 1b70 1b80 1b90 1e40 1e50 1e60 1e70 1eb0 1ec0 1f40 1f50
+    1f60 1f70 1f80 1f90 1fa0 3003 3004 3005 3008 300c 300d 3017 3018 3019 301f 3020 3021 3022 3023 3024 3025 3026 302f 3030
+    3031 3032 3033 3034 3035 303d 303e 3040 3044 3045 304a 3108`,
+  ],
+];
+
+function entries(rows: typeof passenger, prefix: number): readonly (readonly [code: number, length: number])[] {
+  return rows.flatMap(([length, codes]) =>
+    codes.split(/\s+/).map((code) => [prefix + Number.parseInt(code, 16), length] as const),
+  );
+}
+
+/** Bytes of the values of a parameter, by its code. */
+export const lengths: ReadonlyMap<number, number> = new Map([...entries(commercial, 0), ...entries(passenger, 0x2100)]);

@@ -8,6 +8,7 @@ import { galileo } from "./galileo/index.ts";
 import { gps103 } from "./gps103/index.ts";
 import { gt06 } from "./gt06/index.ts";
 import { h02 } from "./h02/index.ts";
+import { its } from "./its/index.ts";
 import { jt808 } from "./jt808/index.ts";
 import { meitrack } from "./meitrack/index.ts";
 import { osmand } from "./osmand/index.ts";
@@ -31,6 +32,7 @@ export const protocols: readonly AnyProtocol[] = [
   gps103,
   gt06,
   h02,
+  its,
   jt808,
   meitrack,
   osmand,

@@ -20,8 +20,8 @@ const code: readonly Generator[] = [protocolIndex, protocolIds];
 /** The rest, some of which loads the program. */
 async function documents(): Promise<readonly Generator[]> {
   const { cliDoc } = await import("./generators/cli-doc.ts");
-  const { openApi } = await import("./generators/openapi.ts");
-  return [protocolsDoc, readingsDoc, configDoc, cliDoc, errorsDoc, alertTypesDoc, openApi];
+  const { consoleTypes, openApi } = await import("./generators/openapi.ts");
+  return [protocolsDoc, readingsDoc, configDoc, cliDoc, errorsDoc, alertTypesDoc, openApi, consoleTypes];
 }
 
 /** Files that are not what their generator gives; written anew unless `check`. */

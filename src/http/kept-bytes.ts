@@ -3,7 +3,8 @@ import { brotliCompress, gzip } from "node:zlib";
 
 /** The content codings (RFC 9110, 8.4.1) that bytes are given in, the smallest first. */
 const codings = { br: promisify(brotliCompress), gzip: promisify(gzip) } as const;
-type Coding = keyof typeof codings;
+/** Name of a coding. */
+export type Coding = keyof typeof codings;
 
 /** Fewer bytes are sent as they are. */
 const worthCoding = 1024;
@@ -27,8 +28,8 @@ export class KeptBytes {
   }
 }
 
-/** What an `Accept-Encoding` names with a weight above 0 (RFC 9110, 12.5.3). Weights otherwise make no difference. */
-function codingOf(accepted = ""): Coding | undefined {
+/** The smallest coding that an `Accept-Encoding` names with a weight above 0 (RFC 9110, 12.5.3). Weights otherwise make no difference. */
+export function codingOf(accepted = ""): Coding | undefined {
   const taken = new Set(
     accepted
       .toLowerCase()

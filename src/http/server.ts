@@ -9,6 +9,7 @@ import type { HttpLimits } from "./limits.ts";
 import { fixedLimits } from "./limits.ts";
 import { answerConnectionErrors } from "./plugins/connection-errors.ts";
 import { shareConnections } from "./plugins/connections.ts";
+import { builtConsole, consoleRoutes } from "./plugins/console.ts";
 import { collectDocumentation, type Documentation, documentationRoutes } from "./plugins/documentation.ts";
 import { answerFailure, answerFailures } from "./plugins/failures.ts";
 import { createGate, type Gate } from "./plugins/gate.ts";
@@ -58,6 +59,8 @@ export interface HttpOptions {
   /** Whose X-Forwarded-For is believed: addresses, networks, `loopback`, `linklocal`, `uniquelocal`, with commas between; empty: nobody's. */
   readonly trustProxy: string;
   readonly limits: HttpLimits;
+  /** Folder of the built console; where it has none, there is no console. Unset: where the build leaves it. */
+  readonly consoleFolder?: string | undefined;
   /** Absent: plain HTTP. */
   readonly tls?: TlsOptions | undefined;
 }
@@ -108,7 +111,7 @@ export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<
 
 async function buildApp(
   services: Services,
-  { trustProxy, tls }: HttpOptions,
+  { trustProxy, tls, consoleFolder = builtConsole }: HttpOptions,
 ): Promise<{ readonly app: FastifyInstance; readonly documentation: Documentation }> {
   const gate = createGate(services, tls !== undefined);
   const measure = createMeasure(services);
@@ -135,6 +138,7 @@ async function buildApp(
   wrapRoutes(app, gate, measure, services.limits.timeoutSeconds * 1000);
   registerRoutes(app, services);
   documentationRoutes(app, documentation);
+  consoleRoutes(app, consoleFolder);
   await app.ready();
   return { app, documentation };
 }

@@ -126,6 +126,8 @@ export interface RestOptions {
   readonly ready?: boolean;
   readonly requireEncryptedPasswords?: boolean;
   readonly trustProxy?: string;
+  /** Folder of a built console; none unless given. */
+  readonly consoleFolder?: string;
   /** Where it listens; 127.0.0.1 unless said. */
   readonly host?: string;
   /** The way of commands; unless given, no device is connected. */
@@ -155,6 +157,7 @@ export async function startRest({
   ready = true,
   requireEncryptedPasswords = false,
   trustProxy = "",
+  consoleFolder = "",
   host = "127.0.0.1",
   dispatcher = unreachable,
   sms,
@@ -187,7 +190,7 @@ export async function startRest({
   if (quotas !== undefined) await store.accounts.setUsualQuotas(quotas);
   const served = spoil?.(store) ?? store;
   const http = await createHttp(
-    { host, port: 0, trustProxy, limits: { ...defaultLimits, ...limits } },
+    { host, port: 0, trustProxy, consoleFolder, limits: { ...defaultLimits, ...limits } },
     {
       store: served,
       bus,

@@ -56,9 +56,4 @@ export function operationRoutes(app: FastifyInstance, { readiness, shownMetrics 
       if (!maySee(request.headers.authorization, shownMetrics)) throw new ApiError("invalidToken");
       return reply.type(metricsType).send(await shownMetrics.text());
     });
-
-  // Who opens the service's address in a browser finds what it is.
-  app.get("/", { config, exposeHeadRoute: true, schema: { hide: true } }, async (_request, reply) =>
-    reply.redirect("/docs"),
-  );
 }

@@ -1,0 +1,111 @@
+import { useSession } from "./client.ts";
+import { Problem, problemOfAnswer } from "./problem.ts";
+
+/** A person's session, as `GET /api/session` gives it. */
+export interface Session {
+  readonly userId: string;
+  readonly account: string;
+  readonly email: string;
+  readonly csrf: string;
+  readonly expires: string;
+  readonly secondFactor: boolean;
+}
+
+/** What a person signs in with. */
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+  readonly code?: string | undefined;
+}
+
+let current = $state.raw<Session>();
+/** Requests that wait until the person has signed in again. */
+let waiting = $state.raw<readonly PromiseWithResolvers<void>[]>([]);
+
+/** The session; undefined: nobody is signed in. */
+export function session(): Session | undefined {
+  return current;
+}
+
+/** Whether requests wait for the person to sign in again. */
+export function mustSignInAgain(): boolean {
+  return waiting.length > 0;
+}
+
+function signedInAgain(): Promise<void> {
+  const waits = Promise.withResolvers<void>();
+  waiting = [...waiting, waits];
+  return waits.promise;
+}
+
+useSession({ csrf: () => current?.csrf, signedInAgain });
+
+async function ask(method: string, path: string, body?: object): Promise<unknown> {
+  const response = await fetch(path, {
+    method,
+    headers: {
+      ...(body && { "content-type": "application/json" }),
+      ...(current && method !== "GET" && { "x-csrf": current.csrf }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw new Problem("", 0);
+  });
+  const answered: unknown = await response.json().catch(() => undefined);
+  if (!response.ok) throw problemOfAnswer(answered, response);
+  return answered;
+}
+
+function take(answered: unknown): void {
+  current = (answered as { readonly session: Session }).session;
+}
+
+/** Asks whether somebody is signed in already. */
+export async function loadSession(): Promise<void> {
+  try {
+    take(await ask("GET", "/api/session"));
+  } catch (thrown) {
+    if (!(thrown instanceof Problem) || thrown.status !== 401) throw thrown;
+    current = undefined;
+  }
+}
+
+/** Resolves when the session is good: at once, or when the person has signed in again. Where no answer comes it resolves, too. */
+export async function checkSession(): Promise<void> {
+  try {
+    take(await ask("GET", "/api/session"));
+  } catch (thrown) {
+    if (thrown instanceof Problem && thrown.status === 401) await signedInAgain().catch(() => undefined);
+  }
+}
+
+/** Signs in. Where another person's requests wait, they are given up: they are not this one's. */
+export async function signIn(credentials: Credentials): Promise<void> {
+  const before = current?.userId;
+  take(await ask("POST", "/api/session", credentials));
+  const ended = waiting;
+  waiting = [];
+  const same = before === undefined || before === current?.userId;
+  for (const { resolve, reject } of ended) same ? resolve() : reject(new Problem("", 401));
+  if (!same) location.reload();
+}
+
+/** Gives up what waits for a new sign-in. */
+export function dontSignInAgain(): void {
+  const ended = waiting;
+  waiting = [];
+  for (const { reject } of ended) reject(new Problem("authentication failed, invalid token", 401));
+}
+
+/** Sets the owner's first password by the link that the first start printed. */
+export async function setFirstPassword(token: string, password: string): Promise<void> {
+  take(await ask("POST", "/api/session/first", { token, password }));
+}
+
+/** Ends this session and forgets everything that the page holds. */
+export async function signOut(): Promise<void> {
+  await ask("DELETE", "/api/session").catch((thrown: unknown) => {
+    if (!(thrown instanceof Problem) || thrown.status !== 401) throw thrown;
+  });
+  location.assign("/sign-in");
+}

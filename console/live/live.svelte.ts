@@ -1,0 +1,191 @@
+import { allPages, answer, api } from "../api/client.ts";
+import type { components } from "../api/schema.ts";
+import { checkSession } from "../api/session.svelte.ts";
+import { type Alert, type Location, positionOf, type Status, type StreamEvents } from "./events.ts";
+import { FleetStore } from "./store.ts";
+import { follow } from "./stream.ts";
+
+/** A device as the list of devices has it. */
+export type Device = components["schemas"]["Device"];
+
+/** The newest state of every device. */
+export const fleet = new FleetStore(Date.now());
+
+/** Lists are drawn again at most so often. */
+const tickMs = 250;
+/** How often devices are judged by the clock alone. */
+const judgeMs = 5000;
+
+let version = $state(0);
+let now = $state(Date.now());
+let open = $state(true);
+let eventAt = $state(Date.now());
+let devices = $state.raw<ReadonlyMap<string, Device>>(new Map());
+let alerts = $state.raw<ReadonlyMap<string, Alert>>(new Map());
+let complete = $state(false);
+
+/** Grows, at most four times a second, when something of the fleet has changed. */
+export function fleetVersion(): number {
+  return version;
+}
+/** The time, a second exact. */
+export function clock(): number {
+  return now;
+}
+/** When the service last said something. */
+export function lastEventAt(): number {
+  return eventAt;
+}
+/** Whether what is shown may be old. */
+export function isLate(): boolean {
+  return !open && now - eventAt > 3000;
+}
+/** Devices by id. */
+export function deviceList(): ReadonlyMap<string, Device> {
+  return devices;
+}
+/** A device's name; its id where it has none. */
+export function nameOf(id: string): string {
+  return devices.get(id)?.name || id;
+}
+/** Alerts that nobody has closed, by id. */
+export function openAlerts(): ReadonlyMap<string, Alert> {
+  return alerts;
+}
+/** Whether the present has come, and what comes from now on is new. */
+export function isComplete(): boolean {
+  return complete;
+}
+
+type Heard = { readonly [K in "location" | "status" | "command"]: Set<(data: StreamEvents[K]) => void> };
+const heard: Heard = { location: new Set(), status: new Set(), command: new Set() };
+
+/** Hears events of a kind until the answer is called: for the device that is looked at. */
+export function hear<K extends keyof Heard>(kind: K, hearer: (data: StreamEvents[K]) => void): () => void {
+  const hearers: Set<(data: StreamEvents[K]) => void> = heard[kind];
+  hearers.add(hearer);
+  return () => hearers.delete(hearer);
+}
+
+function tellOf<K extends keyof Heard>(kind: K, data: StreamEvents[K]): void {
+  const hearers: Set<(data: StreamEvents[K]) => void> = heard[kind];
+  for (const hearer of hearers) hearer(data);
+}
+
+/** Reads the list of devices again. */
+export async function loadDevices(): Promise<void> {
+  const list = await allPages(
+    (cursor) => answer(api.GET("/api/devices", { params: { query: { limit: "10000", ...(cursor && { cursor }) } } })),
+    (page) => page.devices,
+  );
+  devices = new Map(list.map((device) => [device.id, device]));
+  for (const id of fleet.ids) if (id !== undefined && !devices.has(id)) fleet.remove(id);
+}
+
+async function loadAlerts(): Promise<void> {
+  const list = await allPages(
+    (cursor) =>
+      answer(
+        api.GET("/api/alerts", { params: { query: { state: "open", limit: "1000", ...(cursor && { cursor }) } } }),
+      ),
+    (page) => page.alerts,
+    2000,
+  );
+  alerts = new Map(list.map((alert) => [alert.id, alert]));
+  markAlerts();
+}
+
+function markAlerts(): void {
+  const critical = new Set([...alerts.values()].filter(isPressing).map(({ deviceId }) => deviceId));
+  for (const id of fleet.ids) if (id !== undefined) fleet.setAlert(id, critical.has(id), Date.now());
+}
+
+/** A critical alert that nobody has taken in hand. */
+export function isPressing({ critical, state }: Alert): boolean {
+  return critical && state === "open";
+}
+
+/** Takes an alert as it is now: from the stream, or from an answer. */
+export function takeAlert(alert: Alert): void {
+  const next = new Map(alerts);
+  // What follows an alert's end tells of it by itself; it is not to be acted on.
+  if (alert.state === undefined) return;
+  if (alert.state === "closed") next.delete(alert.id);
+  else next.set(alert.id, alert);
+  alerts = next;
+  const pressing = [...next.values()].some((other) => other.deviceId === alert.deviceId && isPressing(other));
+  fleet.setAlert(alert.deviceId, pressing, Date.now());
+}
+
+function takeStatus(id: string, { connected, lastContact }: Status): void {
+  fleet.setStatus(id, connected, lastContact ? Date.parse(lastContact) : 0, Date.now());
+}
+
+let reading: ReturnType<typeof setTimeout> | undefined;
+function takeLocation(id: string, location: Location | null, status: Status | undefined): void {
+  if (location !== null) fleet.move(id, positionOf(location), Date.now());
+  if (status !== undefined) takeStatus(id, status);
+  if (devices.has(id) || reading !== undefined) return;
+  // A device that was added meanwhile: its name comes with the list, which is read once for all of them.
+  reading = setTimeout(() => {
+    reading = undefined;
+    loadDevices().catch(() => undefined);
+  }, 1000);
+}
+
+/** Follows the service until `stop`. */
+export function startLive(): { stop(): void } {
+  fleet.slideSeconds = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 1;
+  loadDevices().catch(() => undefined);
+  loadAlerts().catch(() => undefined);
+  let drawn = -1;
+  let judgedAt = Date.now();
+  const timer = setInterval(() => {
+    const time = Date.now();
+    if (Math.floor(time / 1000) !== Math.floor(now / 1000)) now = time;
+    if (open) eventAt = time;
+    if (time - judgedAt > judgeMs) {
+      judgedAt = time;
+      fleet.judgeAll(time);
+    }
+    if (fleet.version !== drawn) {
+      drawn = fleet.version;
+      version += 1;
+    }
+  }, tickMs);
+  const unfollow = follow(
+    {},
+    {
+      location(data) {
+        takeLocation(data.deviceId, data.location, data.status);
+        tellOf("location", data);
+      },
+      status(data) {
+        takeStatus(data.deviceId, data.status);
+        tellOf("status", data);
+      },
+      alert: takeAlert,
+      command: (data) => tellOf("command", data),
+      live() {
+        complete = true;
+        markAlerts();
+      },
+      reset() {
+        loadDevices().catch(() => undefined);
+        loadAlerts().catch(() => undefined);
+      },
+      state(isOpen) {
+        open = isOpen;
+        if (isOpen) eventAt = Date.now();
+      },
+      refused: checkSession,
+    },
+  );
+  return {
+    stop() {
+      unfollow();
+      clearInterval(timer);
+      clearTimeout(reading);
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { ApiError } from "../../errors/catalogue.ts";
+import { type Coding, codingOf } from "../kept-bytes.ts";
+
+const config = { permission: "public" } as const;
+const schema = { hide: true };
+
+/** Where the build leaves the console. */
+export const builtConsole = join(import.meta.dirname, "../../../console/dist");
+
+/** Only files of this service, and nothing that is written into the page: neither script nor style. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const pageHeaders = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": policy,
+  "referrer-policy": "same-origin",
+  "permissions-policy": "geolocation=(self), camera=(), microphone=()",
+  "cross-origin-opener-policy": "same-origin",
+};
+
+const types: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  json: "application/json",
+  svg: "image/svg+xml",
+};
+
+/** A name says what is in the file: whoever has one never needs to ask again. */
+const assetHeaders = { "cache-control": "public, max-age=31536000, immutable", "content-security-policy": policy };
+const endings: Readonly<Record<Coding, string>> = { br: ".br", gzip: ".gz" };
+
+/**
+ * Serves the console that the build left in a folder: the page at each of its paths, and its files. Where nothing was built, there is no console, and `/` leads to the API's documentation.
+ * Each file is read once, when somebody first asks, and all answers send the same bytes: what the console holds in memory ends with its files.
+ */
+export function consoleRoutes(app: FastifyInstance, folder: string): void {
+  if (!existsSync(join(folder, "pages.json"))) {
+    // Who opens the service's address in a browser finds what it is.
+    app.get("/", { config, schema }, (_request, reply) => reply.redirect("/docs"));
+    return;
+  }
+  const pages: readonly string[] = JSON.parse(readFileSync(join(folder, "pages.json"), "utf8"));
+  const assets = new Set(readdirSync(join(folder, "assets")));
+  const bytesOf = keptFiles(folder);
+
+  async function send(name: string, has: (file: string) => boolean, request: FastifyRequest, reply: FastifyReply) {
+    const coding = codingOf(request.headers["accept-encoding"]);
+    const coded = coding === undefined ? undefined : name + endings[coding];
+    reply.header("vary", "accept-encoding");
+    if (coding === undefined || coded === undefined || !has(coded)) return reply.send(await bytesOf(name));
+    return reply.header("content-encoding", coding).send(await bytesOf(coded));
+  }
+
+  const root = new Set(readdirSync(folder));
+  for (const url of pages)
+    app.get(url, { config, schema }, (request, reply) =>
+      send("index.html", (file) => root.has(file), request, reply.headers(pageHeaders)),
+    );
+  app.get<{ Params: { readonly file: string } }>("/assets/:file", { config, schema }, (request, reply) => {
+    const { file } = request.params;
+    const type = types[file.split(".").at(-1) ?? ""];
+    if (type === undefined || !assets.has(file)) throw new ApiError("notFound");
+    const has = (name: string) => assets.has(name.slice("assets/".length));
+    return send(`assets/${file}`, has, request, reply.headers({ ...assetHeaders, "content-type": type }));
+  });
+}
+
+function keptFiles(folder: string): (name: string) => Promise<Buffer> {
+  const files = new Map<string, Promise<Buffer>>();
+  return (name) => {
+    const kept = files.get(name) ?? readFile(join(folder, name));
+    files.set(name, kept);
+    // A file that can't be read now may be later.
+    kept.catch(() => files.delete(name));
+    return kept;
+  };
+}

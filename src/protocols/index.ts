@@ -3,6 +3,7 @@ import type { AnyProtocol } from "../wire/protocol.ts";
 import { atrack } from "./atrack/index.ts";
 import { calamp } from "./calamp.ts";
 import { castel } from "./castel/index.ts";
+import { eelink } from "./eelink/index.ts";
 import { egts } from "./egts/index.ts";
 import { galileo } from "./galileo/index.ts";
 import { gps103 } from "./gps103/index.ts";
@@ -27,6 +28,7 @@ export const protocols: readonly AnyProtocol[] = [
   atrack,
   calamp,
   castel,
+  eelink,
   egts,
   galileo,
   gps103,

@@ -10,6 +10,7 @@ import { gps103 } from "./gps103/index.ts";
 import { gt06 } from "./gt06/index.ts";
 import { h02 } from "./h02/index.ts";
 import { its } from "./its/index.ts";
+import { jt600 } from "./jt600/index.ts";
 import { jt808 } from "./jt808/index.ts";
 import { meitrack } from "./meitrack/index.ts";
 import { osmand } from "./osmand/index.ts";
@@ -35,6 +36,7 @@ export const protocols: readonly AnyProtocol[] = [
   gt06,
   h02,
   its,
+  jt600,
   jt808,
   meitrack,
   osmand,

@@ -24,7 +24,18 @@ function detect(bytes: Uint8Array): Certainty {
   if (bytes[0] === asterisk) return detectSentence(bytes);
   if (bytes[0] !== dollar) return "no";
   if (bytes.length < headLength) return isPartOfHead(bytes) ? "maybe" : "no";
-  return idBytes(bytes, 0) === undefined ? "no" : "sure";
+  if (idBytes(bytes, 0) === undefined) return "no";
+  return beginsLikeJointech(bytes) ? "maybe" : "sure";
+}
+
+/**
+ * Whether the bytes may also be the head of a message of Jointech's: its type and a length stand where the time does.
+ * 27 bytes for each record; of a lock 35 or 39 bytes, behind a version.
+ */
+function beginsLikeJointech(bytes: Uint8Array): boolean {
+  const [version = 0, type = 0, high = 0, low = 0] = bytes.subarray(6, 10);
+  if (high === 0) return type >> 4 > 0 && (low === 0x23 || low === 0x27);
+  return version >> 4 > 0 && (type * 256 + high) % 27 === 0;
 }
 
 /** Identifier, time and date are BCD, so every byte that came so far must be; but for the digit that fills an IMEI. */

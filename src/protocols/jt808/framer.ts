@@ -27,9 +27,12 @@ function next(buffer: Uint8Array, offset: number): Framing {
 /** Cuts between two delimiters, and sentences between brackets. */
 export const framer: Framer = Object.freeze({ maximum, next });
 
-/** Sentences of padlocks: `(740000000001,1,001,BASE,...)`. */
-const sentenceForm = /^\(\d{10,20},1,\d{3},[A-Z]/;
-const sentencePart = /^\((\d{0,20}|\d{10,20},(1(,(\d{0,3}(,)?)?)?)?)$/;
+/**
+ * Sentences of padlocks: `(740000000001,1,001,BASE,...)`. Older ones of their maker send WLNET and OTA in this form, and
+ * speak a protocol of their own.
+ */
+const sentenceForm = /^\(\d{10,20},1,\d{3},(?!W|O)[A-Z]/;
+const sentencePart = /^\((?:\d{0,20}|\d{10,20},(?:1(?:,(?:\d{0,3}(?:,(?:[WO].*)?)?)?)?)?)$/s;
 
 function detectSentence(bytes: Uint8Array): Certainty {
   const text = String.fromCharCode(...bytes.subarray(0, 40));

@@ -3,6 +3,7 @@ import type { AnyProtocol } from "../wire/protocol.ts";
 import { atrack } from "./atrack/index.ts";
 import { calamp } from "./calamp.ts";
 import { castel } from "./castel/index.ts";
+import { cellocator } from "./cellocator/index.ts";
 import { eelink } from "./eelink/index.ts";
 import { egts } from "./egts/index.ts";
 import { galileo } from "./galileo/index.ts";
@@ -29,6 +30,7 @@ export const protocols: readonly AnyProtocol[] = [
   atrack,
   calamp,
   castel,
+  cellocator,
   eelink,
   egts,
   galileo,

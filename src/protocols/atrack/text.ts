@@ -1,5 +1,6 @@
 import type { Effect } from "../../model/effects.ts";
 import { latin1Of } from "../../wire/reader.ts";
+import { draft, readingsOf } from "../../wire/report.ts";
 import { digitsValue, mismatch, parseDecimal } from "../../wire/text.ts";
 import { digitTime } from "../../wire/time.ts";
 import type { ReadBody } from "./envelope.ts";
@@ -13,6 +14,8 @@ const messageAt = 16;
 const textEnd = "\x1a";
 /** No field has larger numbers. */
 const largest = 2 ** 32;
+/** Most characters that are kept of a line that can't be read. */
+const mostUnread = 256;
 /** Most digits of seconds since 1970. */
 const mostSecondDigits = 10;
 
@@ -20,6 +23,7 @@ const mostSecondDigits = 10;
 export const readText: ReadBody = (frame, { from, to }, session, { options }) => {
   let form = session.form;
   const effects: Effect[] = [];
+  const unread: string[] = [];
   for (const line of latin1Of(frame.subarray(from, to)).split("\n")) {
     const fields = line.trimEnd().split(",");
     if (fields.length === 1) continue;
@@ -27,11 +31,19 @@ export const readText: ReadBody = (frame, { from, to }, session, { options }) =>
     const used = own.startsWith("%") ? own : (options.format ?? "");
     if (used !== "") form = formOf(used, form) ?? form;
     const effect = readLine(fields, used === form?.text ? form : undefined);
-    if (effect === undefined) return { effects: [{ type: "failure", cause: "malformed" }] };
-    effects.push(effect);
+    if (effect === undefined) unread.push(line.trim());
+    else effects.push(effect);
   }
-  return effects.length === 0 ? { effects: [{ type: "failure", cause: "malformed" }] } : { effects, form };
+  if (effects.length === 0) return { effects: [{ type: "failure", cause: "malformed" }] };
+  return { effects: [...effects, ...unread.map(kept)], form };
 };
+
+/** A line that is no position, beside others that are: the whole message is acknowledged, so it is kept. */
+function kept(line: string): Effect {
+  const report = draft();
+  report.attributes.unread = line.slice(0, mostUnread);
+  return readingsOf(report);
+}
 
 function readLine(fields: readonly string[], form: Form | undefined): Effect | undefined {
   const record = newRecord();

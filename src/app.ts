@@ -262,8 +262,8 @@ async function outboxOf(
   });
 }
 
-function httpOptions({ http, api, answers, sessions }: Config, tls: HttpOptions["tls"]): HttpOptions {
-  return { ...http, tls, limits: { ...api, ...http, answers, sessions } };
+function httpOptions({ http, api, answers, sessions, trips }: Config, tls: HttpOptions["tls"]): HttpOptions {
+  return { ...http, tls, limits: { ...api, ...http, answers, sessions, trips } };
 }
 
 function limitsOf(

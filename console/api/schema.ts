@@ -113,6 +113,12 @@ export interface paths {
   "/api/devices/{deviceId}/readings": {
     post: operations["listReadings"];
   };
+  "/api/devices/{deviceId}/trips": {
+    post: operations["listTrips"];
+  };
+  "/api/devices/{deviceId}/days": {
+    post: operations["listDays"];
+  };
   "/api/devices/{deviceId}/alerts": {
     post: operations["listAlerts"];
   };
@@ -502,6 +508,18 @@ export interface components {
       reply: string | null;
       failure: string | null;
     };
+    DaySummary: {
+      date: string;
+      /** Format: date-time */
+      firstDateTime: string;
+      /** Format: date-time */
+      lastDateTime: string;
+      distance: number;
+      tripSeconds: number;
+      trips: number;
+      idlingSeconds?: number;
+      maxSpeed?: number;
+    };
     Geofence: {
       id: string;
       name: string;
@@ -620,6 +638,45 @@ export interface components {
       creation: string;
       /** Format: date-time */
       modification: string;
+    };
+    Stop: {
+      start: {
+        /** Format: date-time */
+        dateTime: string;
+        latitude: number;
+        longitude: number;
+      };
+      end: {
+        /** Format: date-time */
+        dateTime: string;
+        latitude: number;
+        longitude: number;
+      };
+      durationSeconds: number;
+      idlingSeconds?: number;
+      openStart: boolean;
+      openEnd: boolean;
+    };
+    Trip: {
+      start: {
+        /** Format: date-time */
+        dateTime: string;
+        latitude: number;
+        longitude: number;
+      };
+      end: {
+        /** Format: date-time */
+        dateTime: string;
+        latitude: number;
+        longitude: number;
+      };
+      durationSeconds: number;
+      idlingSeconds?: number;
+      openStart: boolean;
+      openEnd: boolean;
+      distance: number;
+      averageSpeed: number;
+      maxSpeed?: number;
     };
     User: {
       id: string;
@@ -1380,6 +1437,27 @@ export interface components {
         [key: string]: string;
       };
       warnings?: string[];
+    };
+    DaysAnswer: {
+      /** @enum {boolean} */
+      success: true;
+      error: null;
+      apiUsage: number;
+      apiDailyUsage: number;
+      days: components["schemas"]["DaySummary"][];
+      /** Format: date-time */
+      nextFrom?: string;
+      warnings?: string[];
+    };
+    DaysRequest: {
+      /** Format: date-time */
+      from: string;
+      /** Format: date-time */
+      to: string;
+      stopSeconds?: number;
+      gapSeconds?: number;
+      leastMetres?: number;
+      timeZone?: components["schemas"]["TimeZoneName"];
     };
     DeviceAnswer: {
       /** @enum {boolean} */
@@ -2816,6 +2894,27 @@ export interface components {
         };
       });
       ruleId?: string;
+    };
+    TripsAnswer: {
+      /** @enum {boolean} */
+      success: true;
+      error: null;
+      apiUsage: number;
+      apiDailyUsage: number;
+      trips: components["schemas"]["Trip"][];
+      stops: components["schemas"]["Stop"][];
+      /** Format: date-time */
+      nextFrom?: string;
+      warnings?: string[];
+    };
+    TripsRequest: {
+      /** Format: date-time */
+      from: string;
+      /** Format: date-time */
+      to: string;
+      stopSeconds?: number;
+      gapSeconds?: number;
+      leastMetres?: number;
     };
     UserAnswer: {
       /** @enum {boolean} */
@@ -4595,6 +4694,62 @@ export interface operations {
       408: components["responses"]["RequestTimeout"];
       415: components["responses"]["UnsupportedMediaType"];
       429: components["responses"]["TooManyRequestsOrDailyResults"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listTrips: {
+    parameters: {
+      path: {
+        deviceId: components["parameters"]["DeviceId"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["TripsRequest"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["TripsAnswer"];
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["InvalidToken"];
+      403: components["responses"]["UserDisabledOrUserExpired"];
+      404: components["responses"]["DeviceNotFound"];
+      408: components["responses"]["RequestTimeout"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["TooManyRequests"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  listDays: {
+    parameters: {
+      path: {
+        deviceId: components["parameters"]["DeviceId"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["DaysRequest"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["DaysAnswer"];
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["InvalidToken"];
+      403: components["responses"]["UserDisabledOrUserExpired"];
+      404: components["responses"]["DeviceNotFound"];
+      408: components["responses"]["RequestTimeout"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["TooManyRequests"];
       500: components["responses"]["Internal"];
       503: components["responses"]["Unavailable"];
     };

@@ -17,6 +17,7 @@ import { apiShares, deviceShares, httpShares } from "./shares.ts";
 import { sms } from "./sms.ts";
 import { store } from "./store.ts";
 import { deviceTls, httpTls } from "./tls.ts";
+import { trips } from "./trips.ts";
 
 const http = Type.Object({
   ...httpShares,
@@ -271,6 +272,7 @@ export const configSchema = Type.Object({
       description: "Time after which an alert is deleted, counted from when it was found.",
     }),
   }),
+  trips,
   notices,
   mail,
   recipients,

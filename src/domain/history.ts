@@ -1,6 +1,5 @@
 import { AlertsRequest } from "../contract/alert.ts";
 import { LocationsRequest } from "../contract/location.ts";
-import { parseInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Device } from "../model/device.ts";
 import type { RecordPlace } from "../model/location.ts";
@@ -10,6 +9,7 @@ import type { HistoryChunk, LocationStore } from "../ports/store.ts";
 import { readAlerts } from "./alerts.ts";
 import { unknownTerms } from "./bodies.ts";
 import type { ListCursors, ListScope } from "./list-cursors.ts";
+import { momentsOf } from "./range.ts";
 import type { ShownFrom } from "./shown-from.ts";
 import { secondsToNextDay, type Tally } from "./tally.ts";
 
@@ -179,14 +179,7 @@ function recordOf(place: string | undefined): RecordPlace | undefined {
 }
 
 function rangeOf(request: LocationsRequest, source: Source, cursors: ListCursors): Range {
-  const from = parseInstant(request.from);
-  const to = parseInstant(request.to);
-  const details: string[] = [];
-  if (from === undefined) details.push("body/from: must be an RFC 3339 date-time");
-  if (to === undefined) details.push("body/to: must be an RFC 3339 date-time");
-  if (from !== undefined && to !== undefined && from > to) details.push("body/to: must not be before body/from");
-  if (from === undefined || to === undefined || details.length > 0) throw new ApiError("badRequest", details);
-  const range = { from, to, limit: request.limit ?? Number.MAX_SAFE_INTEGER };
+  const range = { ...momentsOf(request), limit: request.limit ?? Number.MAX_SAFE_INTEGER };
   if (request.cursor === undefined) return range;
   const after = recordOf(cursors.read(scopeOf(source, range), request.cursor));
   if (after !== undefined) return { ...range, after };

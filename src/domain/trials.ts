@@ -1,5 +1,4 @@
 import type { Counters } from "../contract/envelope.ts";
-import { parseInstant } from "../contract/time.ts";
 import { type TrialLine, TrialRequest } from "../contract/trial.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
@@ -18,6 +17,7 @@ import type { AlertRules } from "./alert-rules.ts";
 import { alertView } from "./alerts.ts";
 import { unknownTerms } from "./bodies.ts";
 import type { Devices } from "./devices.ts";
+import { momentsOf } from "./range.ts";
 import type { ShownFrom } from "./shown-from.ts";
 import { secondsToNextDay, type Tally } from "./tally.ts";
 
@@ -76,7 +76,7 @@ class CountedTrials implements Trials {
 
   async open(user: User, request: TrialRequest, { apiUsage, apiDailyUsage }: Counters): Promise<TrialLines> {
     const { devices, results, clock, dailyResults, alertTrial } = this.#context;
-    const asked = rangeOf(request);
+    const asked = momentsOf(request);
     const device = await devices.find(user, request.deviceId);
     const range = { ...asked, from: Math.max(asked.from, await this.#context.shownFrom(device)) };
     const { fields, lost } = await this.#fieldsOf(user, request, device.id);
@@ -178,14 +178,6 @@ class CountedTrials implements Trials {
 
 /** A trial over a range of which nothing is kept. */
 async function* noSteps(): AsyncGenerator<TrialStep, void, void> {}
-
-function rangeOf(request: TrialRequest): { readonly from: number; readonly to: number } {
-  const from = parseInstant(request.from);
-  const to = parseInstant(request.to);
-  if (from === undefined || to === undefined || from > to)
-    throw new ApiError("badRequest", ["body/to: must not be before body/from"]);
-  return { from, to };
-}
 
 function watchedOf({ key, accountKey, id, name, expires, odometerStart, tags }: Device): WatchedDevice {
   return { key, accountKey, id, name, expires, odometerStart, fuelTables: fuelTablesOf(tags) };

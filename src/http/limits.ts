@@ -1,3 +1,4 @@
+import type { TripSettings } from "../domain/trips/index.ts";
 /** Bounds of what requests under way and unread answers hold; the settings `answers` say why they are so. */
 export interface AnswerLimits {
   readonly requestsAtOnce: number;
@@ -41,6 +42,8 @@ export interface HttpLimits {
   readonly commandWaitSeconds: number;
   readonly answers: AnswerLimits;
   readonly sessions: SessionLimits;
+  /** What makes a trip, where a request does not say. */
+  readonly trips: TripSettings;
 }
 
 /** The limits that are in force unless set otherwise, each with its reason. */
@@ -65,6 +68,8 @@ export const defaultLimits: HttpLimits = Object.freeze({
   dailyResults: 200_000,
   // A tracker on a mobile network answers in one to five; a client and its proxies still wait.
   commandWaitSeconds: 10,
+  // Longer than at a level crossing, than in a tunnel or on a ferry; farther than within a yard.
+  trips: { stopSeconds: 300, gapSeconds: 3600, leastMetres: 200 },
   answers: {
     requestsAtOnce: 100,
     requestsAtOncePerAccount: 250,

@@ -45,6 +45,7 @@ import { recipientsRoutes } from "./routes/recipients.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { tokenRoute } from "./routes/token.ts";
 import { trialRoute } from "./routes/trial.ts";
+import { tripRoutes } from "./routes/trips.ts";
 import { userRoutes } from "./routes/user.ts";
 import { usersRoutes } from "./routes/users.ts";
 import { serializersAtFirstUse } from "./serializer.ts";
@@ -219,6 +220,7 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   lastLocationRoute(instance, services);
   locationsRoute(instance, services);
   readingsRoute(instance, services);
+  tripRoutes(instance, services);
   alertsRoute(instance, services);
   geofencesRoutes(app, instance, services);
   alertRulesRoutes(app, instance, services);

@@ -25,6 +25,7 @@ import { createShownFrom, type ShownFrom } from "../domain/shown-from.ts";
 import { createSignIns, type SignIns } from "../domain/sign-ins.ts";
 import { createTenants, type Tenants } from "../domain/tenants.ts";
 import { createTrials, type Trials } from "../domain/trials.ts";
+import { createTrips, type Trips } from "../domain/trips/index.ts";
 import { createUsage, type Usage } from "../domain/usage.ts";
 import { createUsers, type Users } from "../domain/users.ts";
 import { createVisibility, type Visibility } from "../domain/visibility.ts";
@@ -139,6 +140,7 @@ export interface Services extends HttpDeps {
   readonly notices: Notices;
   readonly recipients: Recipients;
   readonly trials: Trials;
+  readonly trips: Trips;
   readonly ruleHealth: RuleHealth;
   readonly tenants: Tenants;
   readonly capsOf: CapsOf;
@@ -207,6 +209,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
       shownFrom,
       dailyResults: limits.dailyResults,
     }),
+    trips: createTrips({ locations: store.locations, shownFrom, settings: limits.trips }),
     ...(await alertParts(limits, deps, { visibility, devices, groups, usage, shownFrom, capsOf, largeTurns: turns })),
     capsOf,
     serviceAccount,

@@ -112,6 +112,13 @@ async function devices(call: Call): Promise<void> {
   const { readings } = await call("listReadings", { path, body: range });
   const batteries: (number | undefined)[] = readings.map(({ battery }) => battery);
   if (batteries.length > 0) throw new Error(batteries.join());
+  const { trips, stops } = await call("listTrips", { path, body: range });
+  const ways: number[] = [
+    ...trips.map(({ distance }) => distance),
+    ...stops.map(({ durationSeconds }) => durationSeconds),
+  ];
+  const { days } = await call("listDays", { path, body: { ...range, timeZone: "America/Bogota" } });
+  if (ways.length + days.length > 0) throw new Error(ways.join());
   const { alerts } = await call("listAlerts", { path, body: { ...range, alertName: "Speed" } });
   const texts: string[] = alerts.map(({ text, notifications }) => text + notifications.join());
   const { refused } = await call("listRefused", { path });

@@ -34,6 +34,8 @@ const table = `
   readLastLocation  200   200   404   404   200    200   404    200     200    403 401  401
   listLocations     200   200   404   404   200    200   404    200     200    403 401  401
   listReadings      200   200   404   404   200    200   404    200     200    403 401  401
+  listTrips         200   200   404   404   200    200   404    200     200    403 401  401
+  listDays          200   200   404   404   200    200   404    200     200    403 401  401
   listAlerts        200   200   404   404   200    200   404    200     200    403 401  401
   listRefused       200   200   404   404   200    200   404    200     200    403 401  401
   readIdentity      200   200   404   404   200    200   404    200     200    403 401  401
@@ -123,6 +125,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   replaceLimits: {},
   listLocations: range,
   listReadings: range,
+  listTrips: range,
+  listDays: range,
   listAlerts: range,
   traceDevice: {},
   sendCommand: { command: "x", ttlSeconds: 0 },

@@ -52,6 +52,15 @@ function overTls(port: number, ca: string, maxVersion: "TLSv1.2" | "TLSv1.3"): P
   });
 }
 
+/** How many trips the API finds in reports so many seconds ago with such a speed. */
+async function tripsOf(service: Running, reports: readonly (readonly [ago: number, speed: number])[]): Promise<number> {
+  await service.device("d");
+  for (const [ago, speed] of reports)
+    assert.equal(await service.report("d", Date.now() - ago * 1000, `&speed=${speed}`), 200);
+  const range = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
+  return (await service.done("POST", "/api/devices/d/trips", range)).trips.length;
+}
+
 /** A command that its device never answers: its request is under way for as long as the service waits. */
 async function underWay(service: Running): Promise<{ answer: Promise<unknown>; token: string }> {
   await service.device("990000000000001");
@@ -196,6 +205,42 @@ seeThemAct("http", [
       assert.equal(first.locations.length, 1);
       assert.equal((await service.call("POST", "/api/devices/d/locations", range)).status, 429);
     },
+  },
+  {
+    // A vehicle that says that it drives, and stays where it is.
+    sets: { "trips.leastMetres": 0 },
+    acts: async (service) =>
+      assert.equal(
+        await tripsOf(service, [
+          [60, 30],
+          [50, 30],
+        ]),
+        1,
+      ),
+  },
+  {
+    sets: { "trips.leastMetres": 0, "trips.stopSeconds": 10 },
+    acts: async (service) =>
+      assert.equal(
+        await tripsOf(service, [
+          [60, 30],
+          [50, 0],
+          [40, 0],
+          [30, 30],
+        ]),
+        2,
+      ),
+  },
+  {
+    sets: { "trips.leastMetres": 0, "trips.gapSeconds": 60 },
+    acts: async (service) =>
+      assert.equal(
+        await tripsOf(service, [
+          [180, 30],
+          [60, 30],
+        ]),
+        2,
+      ),
   },
   {
     sets: { "api.commandWaitSeconds": 1 },

@@ -11,6 +11,7 @@ import { Location, Reading } from "../../contract/location.ts";
 import { ListedMute } from "../../contract/mute.ts";
 import { NoticeView } from "../../contract/notice.ts";
 import { RecipientView } from "../../contract/recipient.ts";
+import { DaySummary, Stop, Trip } from "../../contract/trip.ts";
 import { UserView } from "../../contract/user.ts";
 
 /** Schemas that others refer to by name: components of the OpenAPI document. */
@@ -21,6 +22,7 @@ export const sharedSchemas: readonly TSchema[] = [
   AlertRuleView,
   DeviceView,
   CommandView,
+  DaySummary,
   GeofenceView,
   GroupView,
   ListedMute,
@@ -28,5 +30,7 @@ export const sharedSchemas: readonly TSchema[] = [
   NoticeView,
   Reading,
   RecipientView,
+  Stop,
+  Trip,
   UserView,
 ];

@@ -1,0 +1,1 @@
+export { createTrips, type TripSettings, type Trips } from "./trips.ts";

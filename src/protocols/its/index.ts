@@ -19,11 +19,16 @@ interface ItsSession {
 }
 
 const dollar = 0x24;
+const comma = 0x2c;
+const equals = 0x3d;
 /** The IMEI has come by then. */
 const longestHead = 150;
 
 function detect(bytes: Uint8Array): Certainty {
   if (bytes[0] !== dollar || bytes[1] === dollar) return "no";
+  // `$NAME=` is what other makers' trackers answer to a command.
+  const end = bytes.indexOf(comma);
+  if (bytes.subarray(0, end < 0 ? bytes.length : end).includes(equals)) return "no";
   const kind = kindOf(bytes);
   if (kind !== undefined) return kind === "other" ? "maybe" : "sure";
   const head = bytes.subarray(1, longestHead);

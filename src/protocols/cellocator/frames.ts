@@ -30,21 +30,31 @@ export interface Message {
   readonly sound: boolean;
 }
 
+/** A length of one byte or two at a place, and what stands around it; undefined: it has not come yet. */
+function around(bytes: Uint8Array, at: number, size: 1 | 2, rest: number): number | undefined {
+  if (at + size > bytes.length) return undefined;
+  return rest + (bytes[at] ?? 0) + (size === 1 ? 0 : (bytes[at + 1] ?? 0) << 8);
+}
+
 /** Bytes of a message; undefined: further ones are needed to say. 0: it is none. */
 function lengthOf(bytes: Uint8Array, offset: number): number | undefined {
-  const u8 = (at: number) => bytes[offset + at];
-  const u16 = (at: number) => {
-    const [low, high] = [u8(at), u8(at + 1)];
-    return low === undefined || high === undefined ? undefined : low | (high << 8);
-  };
-  const plus = (base: number, more: number | undefined) => (more === undefined ? undefined : base + more);
-  const type = u8(4);
-  if (type === undefined) return undefined;
-  if (type === types.status || type === types.logged) return 70;
-  if (type === types.programming) return 31;
-  if (type === types.forwarded) return plus(19, u16(16));
-  if (type === types.modular) return plus(15, u8(13));
-  return type === types.extended ? plus(16, u16(13)) : 0;
+  switch (bytes[offset + 4]) {
+    case undefined:
+      return undefined;
+    case types.status:
+    case types.logged:
+      return 70;
+    case types.programming:
+      return 31;
+    case types.forwarded:
+      return around(bytes, offset + 16, 2, 19);
+    case types.modular:
+      return around(bytes, offset + 13, 1, 15);
+    case types.extended:
+      return around(bytes, offset + 13, 2, 16);
+    default:
+      return 0;
+  }
 }
 
 /** The fourth byte of the system code is another than `P`. */

@@ -21,7 +21,7 @@ function within(value: number): number | undefined {
   return Math.abs(value) <= 100_000 ? value : undefined;
 }
 
-/** Longitude and latitude in 1e-8 rad, altitude in cm, speed in cm/s (`fine`) or m/s, course in 1e-3 rad. */
+/** Longitude and latitude in 1e-8 rad, altitude in cm, speed in cm/s or m/s, course in 1e-3 rad. */
 export function readPlace(reader: Reader, mode: number, speed: "cm/s" | "m/s"): Place {
   return {
     valid: isSolution(mode),

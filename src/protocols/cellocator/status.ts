@@ -45,10 +45,13 @@ function readAnalog(report: Draft, reader: Reader): void {
   if (third > 0) attributes.batteryTemperature = Math.round((third * batteryDegrees + coldest) * 10) / 10;
 }
 
+const isZero = (byte: number): boolean => byte === 0;
+
 /** The multi-purpose field: the code of a driver's key, where the communication control field says so; of others hex. */
 function readMultiPurpose(report: Draft, reader: Reader, control: number): void {
-  const code = reader.hex(6);
-  if (/^0*$/.test(code)) return;
+  const bytes = reader.take(6);
+  if (bytes.every(isZero)) return;
+  const code = bytes.toHex();
   if (((control >> 4) & 3) === 0) report.readings.driverId = code;
   else report.attributes.multiPurpose = code;
 }

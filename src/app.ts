@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { checkRule, needsOfRule, RuleEngine, RuleTrial } from "./alerts/index.ts";
 import { hashApiKey, makeApiKey, makeOperatorKey } from "./auth/api-key.ts";
+import { hashSessionToken, makeSessionToken } from "./auth/session-token.ts";
 import { matchesTrackerSecret as matchesSecret } from "./auth/tracker-secret.ts";
 import { createMemoryBus } from "./bus/memory.ts";
 import type { Config } from "./config/index.ts";
@@ -14,6 +15,7 @@ import {
 } from "./credentials-file.ts";
 import { bootstrap } from "./domain/accounts.ts";
 import { type Expiry, ExpiryWatch } from "./domain/expiry.ts";
+import { firstToken } from "./domain/first-password.ts";
 import { bootstrapOperator, type OperatorKey } from "./domain/operator.ts";
 import { Retention } from "./domain/retention.ts";
 import { createGateway, type Gateway } from "./gateway/index.ts";
@@ -65,6 +67,8 @@ export interface App {
   readonly created?: { readonly userName: string; readonly apiKey: string };
   /** The operator's key, where this start made it. */
   readonly operatorKey?: string;
+  /** The page that sets the owner's first password; its link is good until there is one. */
+  readonly firstLink?: string;
   /** Where these are kept for clients of this machine. */
   readonly credentialsFile: string;
   /** Rejects when the store can't go on because another service has taken over its database. Never resolves. */
@@ -196,6 +200,7 @@ async function startParts(
       ...(certificates.http === undefined && !isOfThisMachine(config.http.host) && { plainAt: config.http.host }),
       devicePort,
       ...(await introduction(config, store)),
+      ...(await firstLink(config, store, url)),
       credentialsFile: credentialsFile(config.data),
       stop,
     };
@@ -321,6 +326,16 @@ async function introduction(config: Config, store: Store): Promise<Pick<App, "cr
     ...(owner && { created: { userName, apiKey } }),
     ...(made !== undefined && { operatorKey: made }),
   };
+}
+
+/** The link that sets the owner's first password, while there is none. */
+async function firstLink({ data }: Config, store: Store, url: string): Promise<Pick<App, "firstLink">> {
+  const token = await firstToken({
+    ...{ store, ids: systemIds, makeToken: makeSessionToken, hashToken: hashSessionToken },
+    kept: async () => (await readStored(data))?.firstToken,
+    keep: (made) => addCredentials(data, { firstToken: made, url }),
+  });
+  return token === undefined ? {} : { firstLink: `${url}/first#${token}` };
 }
 
 /** What accounts may have, and the first start's account and owner; undefined where they are there. */

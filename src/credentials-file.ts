@@ -7,6 +7,8 @@ export interface StoredCredentials {
   readonly userName?: string;
   readonly apiKey?: string;
   readonly operatorKey?: string;
+  /** Of the link that sets the owner's first password. */
+  readonly firstToken?: string;
   readonly url: string;
   /** Where trackers connect, as host and port. */
   readonly trackers?: string;
@@ -89,12 +91,13 @@ function parse(text: string): StoredCredentials | undefined {
     return undefined;
   }
   if (typeof value !== "object" || value === null) return undefined;
-  const { userName, apiKey, operatorKey, url, trackers }: Readonly<Record<string, unknown>> = { ...value };
+  const { userName, apiKey, operatorKey, firstToken, url, trackers }: Readonly<Record<string, unknown>> = { ...value };
   if (typeof url !== "string") return undefined;
   return {
     ...(typeof userName === "string" && { userName }),
     ...(typeof apiKey === "string" && { apiKey }),
     ...(typeof operatorKey === "string" && { operatorKey }),
+    ...(typeof firstToken === "string" && { firstToken }),
     url,
     ...(typeof trackers === "string" && { trackers }),
   };

@@ -8,9 +8,22 @@ export interface paths {
     post: operations["signIn"];
     delete: operations["signOut"];
   };
+  "/api/session/first": {
+    post: operations["setFirstPassword"];
+  };
   "/api/session/sign-ins": {
     get: operations["listSignIns"];
     delete: operations["signOutEverywhere"];
+  };
+  "/api/session/password": {
+    put: operations["changeOwnPassword"];
+  };
+  "/api/session/second-factor": {
+    post: operations["makeSecondFactor"];
+    delete: operations["endSecondFactor"];
+  };
+  "/api/users/{userId}/secondFactor": {
+    delete: operations["endSecondFactorOfUser"];
   };
   "/api/account": {
     get: operations["readAccount"];
@@ -56,6 +69,7 @@ export interface paths {
     patch: operations["patchUser"];
   };
   "/api/users/{userId}/apiKey": {
+    get: operations["readApiKey"];
     post: operations["createApiKey"];
     delete: operations["deleteApiKey"];
   };
@@ -1373,6 +1387,19 @@ export interface components {
       apiKey: string;
       warnings?: string[];
     };
+    ApiKeyInfoAnswer: {
+      /** @enum {boolean} */
+      success: true;
+      error: null;
+      apiUsage: number;
+      apiDailyUsage: number;
+      key: ({
+        id: string;
+        /** Format: date-time */
+        creation: string | null;
+      }) | null;
+      warnings?: string[];
+    };
     ApiKeyRequest: {
       presentSecret: string;
     };
@@ -1882,6 +1909,10 @@ export interface components {
       apiDailyUsage?: number;
       details?: string[];
     };
+    FirstPasswordRequest: {
+      token: string;
+      password: string;
+    };
     GeofenceAnswer: {
       /** @enum {boolean} */
       success: true;
@@ -2230,6 +2261,10 @@ export interface components {
       };
       warnings?: string[];
     };
+    PasswordRequest: {
+      presentSecret: string;
+      password: string;
+    };
     PatchRequest: (({
         /** @enum {string} */
         op: "add" | "remove" | "replace" | "move" | "copy" | "test";
@@ -2355,6 +2390,24 @@ export interface components {
       error: null;
       /** @enum {string} */
       state: "pending" | "confirmed" | "refused";
+    };
+    SecondFactorAnswer: {
+      /** @enum {boolean} */
+      success: true;
+      error: null;
+      apiUsage: number;
+      apiDailyUsage: number;
+      secret: string | null;
+      uri: string | null;
+      recoveryCodes: string[] | null;
+      warnings?: string[];
+    };
+    SecondFactorEnd: {
+      presentSecret: string;
+    };
+    SecondFactorRequest: {
+      presentSecret?: string;
+      code?: string;
     };
     ServiceOldPositionsAnswer: {
       /** @enum {boolean} */
@@ -3274,6 +3327,30 @@ export interface components {
         });
       };
     };
+    LinkNotValid: {
+      content: {
+        "application/json": components["schemas"]["Failure"] & {
+          /** @enum {unknown} */
+          error: "link not valid";
+        };
+      };
+    };
+    NoSecondFactor: {
+      content: {
+        "application/json": components["schemas"]["Failure"] & {
+          /** @enum {unknown} */
+          error: "no second factor";
+        };
+      };
+    };
+    NoSecondFactorOrSecondFactorSetOrWrongCode: {
+      content: {
+        "application/json": components["schemas"]["Failure"] & ({
+          /** @enum {unknown} */
+          error: "no second factor" | "second factor already set" | "wrong code";
+        });
+      };
+    };
     NotificationUnfinishedOrNotificationResent: {
       content: {
         "application/json": components["schemas"]["Failure"] & ({
@@ -3306,11 +3383,27 @@ export interface components {
         });
       };
     };
+    OwnerProtectedOrNoSecondFactor: {
+      content: {
+        "application/json": components["schemas"]["Failure"] & ({
+          /** @enum {unknown} */
+          error: "account owner is protected" | "no second factor";
+        });
+      };
+    };
     PatchTestFailed: {
       content: {
         "application/json": components["schemas"]["Failure"] & {
           /** @enum {unknown} */
           error: "patch test failed";
+        };
+      };
+    };
+    PermissionDenied: {
+      content: {
+        "application/json": components["schemas"]["Failure"] & {
+          /** @enum {unknown} */
+          error: "permission denied";
         };
       };
     };
@@ -3352,6 +3445,14 @@ export interface components {
           /** @enum {unknown} */
           error: "Request Timeout";
         };
+      };
+    };
+    SecondFactorNeededOrWrongSignIn: {
+      content: {
+        "application/json": components["schemas"]["Failure"] & ({
+          /** @enum {unknown} */
+          error: "second factor needed" | "wrong e-mail address or password";
+        });
       };
     };
     SmsNotConfiguredOrUnavailable: {
@@ -3439,14 +3540,6 @@ export interface components {
         "application/json": components["schemas"]["Failure"] & {
           /** @enum {unknown} */
           error: "wrong code";
-        };
-      };
-    };
-    WrongSignIn: {
-      content: {
-        "application/json": components["schemas"]["Failure"] & {
-          /** @enum {unknown} */
-          error: "wrong e-mail address or password";
         };
       };
     };
@@ -3543,7 +3636,7 @@ export interface operations {
         };
       };
       400: components["responses"]["BadRequest"];
-      401: components["responses"]["WrongSignIn"];
+      401: components["responses"]["SecondFactorNeededOrWrongSignIn"];
       403: components["responses"]["PermissionDeniedOrUserDisabledOrUserExpired"];
       408: components["responses"]["RequestTimeout"];
       415: components["responses"]["UnsupportedMediaType"];
@@ -3562,6 +3655,28 @@ export interface operations {
       400: components["responses"]["BadRequest"];
       401: components["responses"]["InvalidToken"];
       403: components["responses"]["PermissionDeniedOrUserDisabledOrUserExpired"];
+      408: components["responses"]["RequestTimeout"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["TooManyRequests"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  setFirstPassword: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["FirstPasswordRequest"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["SessionAnswer"];
+        };
+      };
+      400: components["responses"]["BadRequestOrInvalidInput"];
+      403: components["responses"]["PermissionDenied"];
+      404: components["responses"]["LinkNotValid"];
       408: components["responses"]["RequestTimeout"];
       415: components["responses"]["UnsupportedMediaType"];
       429: components["responses"]["TooManyRequests"];
@@ -3596,6 +3711,103 @@ export interface operations {
       401: components["responses"]["InvalidToken"];
       403: components["responses"]["PermissionDeniedOrUserDisabledOrUserExpired"];
       408: components["responses"]["RequestTimeout"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["TooManyRequests"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  changeOwnPassword: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PasswordRequest"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["DoneAnswer"];
+        };
+      };
+      400: components["responses"]["BadRequestOrInvalidInput"];
+      401: components["responses"]["InvalidToken"];
+      403: components["responses"]["PermissionDeniedOrUserDisabledOrUserExpired"];
+      408: components["responses"]["RequestTimeout"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["TooManyRequests"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  makeSecondFactor: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SecondFactorRequest"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["SecondFactorAnswer"];
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["InvalidToken"];
+      403: components["responses"]["PermissionDeniedOrUserDisabledOrUserExpired"];
+      408: components["responses"]["RequestTimeout"];
+      409: components["responses"]["NoSecondFactorOrSecondFactorSetOrWrongCode"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["TooManyRequests"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  endSecondFactor: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SecondFactorEnd"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["DoneAnswer"];
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["InvalidToken"];
+      403: components["responses"]["PermissionDeniedOrUserDisabledOrUserExpired"];
+      408: components["responses"]["RequestTimeout"];
+      409: components["responses"]["NoSecondFactor"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["TooManyRequests"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  endSecondFactorOfUser: {
+    parameters: {
+      path: {
+        userId: components["parameters"]["UserId"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SecondFactorEnd"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["DoneAnswer"];
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["InvalidToken"];
+      403: components["responses"]["PermissionDeniedOrUserDisabledOrUserExpired"];
+      404: components["responses"]["UserNotFound"];
+      408: components["responses"]["RequestTimeout"];
+      409: components["responses"]["OwnerProtectedOrNoSecondFactor"];
       415: components["responses"]["UnsupportedMediaType"];
       429: components["responses"]["TooManyRequests"];
       500: components["responses"]["Internal"];
@@ -4058,6 +4270,28 @@ export interface operations {
       408: components["responses"]["RequestTimeout"];
       409: components["responses"]["OwnerProtectedOrEmailInUseOrPatchTestFailedOrStorageLimit"];
       415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["TooManyRequests"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  readApiKey: {
+    parameters: {
+      path: {
+        userId: components["parameters"]["UserId"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["ApiKeyInfoAnswer"];
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["InvalidToken"];
+      403: components["responses"]["UserDisabledOrUserExpired"];
+      404: components["responses"]["UserNotFound"];
+      408: components["responses"]["RequestTimeout"];
       429: components["responses"]["TooManyRequests"];
       500: components["responses"]["Internal"];
       503: components["responses"]["Unavailable"];

@@ -1,6 +1,8 @@
+import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
 import type { Store } from "../ports/store.ts";
 import type { Passwords } from "./passwords.ts";
+import type { SecondFactors } from "./second-factor.ts";
 
 /** What a person brings to sign in. */
 export interface SignInTry {
@@ -10,14 +12,37 @@ export interface SignInTry {
   readonly code?: string | null | undefined;
 }
 
-/** The user whose password it is; `wrong`: there is none, which takes the same time whether the user is there or has a password. */
-export type CheckSignIn = (tried: SignInTry, address: string) => Promise<User | "wrong">;
+/** The check of a sign-in over what is stored of users. */
+export interface SignInCheck {
+  /**
+   * The user whose password it is; the passwords that come from an address take turns. It takes the same time whether the user is there or has a password.
+   * @throws ApiError `wrongSignIn`
+   */
+  password(tried: SignInTry, address: string): Promise<User>;
+  /** Takes the code of the user's second factor, where it has one. @throws ApiError `secondFactorNeeded`: it is missing or wrong */
+  code(user: User, tried: SignInTry): Promise<void>;
+}
 
 /** The check over the users' stored hashes. */
-export function createSignIn(store: Pick<Store, "users">, passwords: Pick<Passwords, "matches">): CheckSignIn {
-  return async ({ email, password }, address) => {
-    const user = await store.users.findByEmail(email);
-    const matches = await passwords.matches(password, user?.passwordHash ?? null, address);
-    return user !== undefined && matches ? user : "wrong";
+export function createSignInCheck(
+  store: Pick<Store, "users">,
+  passwords: Pick<Passwords, "matches">,
+  secondFactors: Pick<SecondFactors, "takes">,
+): SignInCheck {
+  return {
+    async password({ email, password }, address) {
+      const user = await store.users.findByEmail(email);
+      const matches = await passwords.matches(
+        password,
+        user?.passwordSignsIn === true ? user.passwordHash : null,
+        address,
+      );
+      if (user === undefined || !matches) throw new ApiError("wrongSignIn");
+      return user;
+    },
+    async code({ key }, { code }) {
+      const outcome = await secondFactors.takes(key, code);
+      if (outcome !== "taken") throw new ApiError("secondFactorNeeded", [`body/code: is ${outcome}`]);
+    },
   };
 }

@@ -44,6 +44,8 @@ export interface Service {
   readonly created?: { readonly userName: string; readonly apiKey: string };
   /** The operator's key, where this start made it. */
   readonly operatorKey?: string;
+  /** The page that sets the owner's first password, while there is none. */
+  readonly firstLink?: string;
   /** Where these are kept for the commands. */
   readonly credentialsFile: string;
   /** Rejects, where the service ends by itself, with what made it end; otherwise never settles. */

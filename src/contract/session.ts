@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { success } from "./envelope.ts";
-import { GivenText, GivenTextOrNull, Instant } from "./schema.ts";
+import { GivenText, GivenTextOrNull, Instant, NullableList, NullableText } from "./schema.ts";
 
 /** Fewest characters of a password that a person sets for itself: NIST SP 800-63B asks for length, and for nothing else. */
 export const leastPassword = 12;
@@ -32,14 +32,40 @@ export const FirstPasswordRequest = Type.Object(
     token: GivenText({ minLength: 1, maxLength: 256, description: "What stands behind the # of the printed link." }),
     password: newPassword,
   },
-  { examples: [{ token: "<TOKEN>", password: "<PASSWORD>" }] },
+  { examples: [{ token: "<TOKEN>", password: "<NEW_PASSWORD>" }] },
 );
+
+const presentSecret = password("The caller's present API key or password.");
 
 /** Body of PUT /api/session/password. */
 export const PasswordRequest = Type.Object(
-  { presentPassword: password("The user's present password."), password: newPassword },
-  { examples: [{ presentPassword: "<PASSWORD>", password: "<NEW_PASSWORD>" }] },
+  { presentSecret, password: newPassword },
+  { examples: [{ presentSecret: "<API_KEY>", password: "<NEW_PASSWORD>" }] },
 );
+
+/** Body of POST /api/session/second-factor: it begins one, or confirms the one that was begun. */
+export const SecondFactorRequest = Type.Object(
+  {
+    presentSecret: Type.Optional(presentSecret),
+    code: Type.Optional(
+      GivenText({ minLength: 1, maxLength: 64, description: "A code of the authenticator, which confirms it." }),
+    ),
+  },
+  {
+    examples: [{ presentSecret: "<API_KEY>" }],
+    documented: { oneOf: [{ required: ["presentSecret"] }, { required: ["code"] }] },
+  },
+);
+
+/** Body of the calls that end a second factor. */
+export const SecondFactorEnd = Type.Object({ presentSecret }, { examples: [{ presentSecret: "<API_KEY>" }] });
+
+/** Answer of POST /api/session/second-factor. */
+export const SecondFactorAnswer = success({
+  secret: NullableText({ description: "The key of the codes, base32, for who can't read the URI." }),
+  uri: NullableText({ description: "The `otpauth` URI, for a QR code." }),
+  recoveryCodes: NullableList({ description: "Each good once in place of a code. Shown this once." }),
+});
 
 const session = Type.Object({
   userId: Type.String(),

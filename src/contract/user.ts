@@ -70,7 +70,7 @@ const viewed = {
   password: Type.Null({ description: "Never shown." }),
   creation: Instant(),
   modification: Instant(),
-  lastLogin: NullableInstant({ description: "When it last obtained a token." }),
+  lastLogin: NullableInstant({ description: "When it last obtained a token or signed in." }),
 };
 
 /** A user as answers show it (specification 2.3). What is not set is null; the password always is. */
@@ -81,7 +81,7 @@ const presentSecret = Type.Optional(
   GivenTextOrNull({
     maxLength: 4096,
     description:
-      "The caller's present API key or password. Needed where the caller changes its own e-mail address or password: a token alone does not suffice. Never kept or shown.",
+      "The caller's present API key or password. Needed where the caller changes its own e-mail address or password: a token alone does not suffice. Where it sets another user's password, that one can sign in with it only if this is given. Never kept or shown.",
   }),
 );
 
@@ -159,6 +159,17 @@ export const ApiKeyRequest = Type.Object(
   { examples: [{ presentSecret: "<API_KEY>" }] },
 );
 export type ApiKeyRequest = Static<typeof ApiKeyRequest>;
+
+/** Answer of GET users/{userId}/apiKey. */
+export const ApiKeyInfoAnswer = success({
+  key: Type.Unsafe<{ readonly id: string; readonly creation: string | null } | null>({
+    type: ["object", "null"],
+    properties: { id: Type.String(), creation: NullableInstant({ description: "When it was made." }) },
+    required: ["id", "creation"],
+    description: "The user's API key, without its secret; null if it has none.",
+    examples: [{ id: "019aa5c3-7d40-7b1e-9c5c-0d3a6a1f2b4c", creation: "2026-11-21T10:29:00.000Z" }],
+  }),
+});
 
 /** Answer of POST users/{userId}/apiKey. */
 export const ApiKeyAnswer = success({

@@ -13,6 +13,7 @@ import { patched } from "./json-patch.ts";
 import { type Listed, listedOf } from "./listed.ts";
 import { createChanges } from "./locks.ts";
 import { createReferences } from "./references.ts";
+import type { SignIns } from "./sign-ins.ts";
 import { changesOfWayIn, readUser, userView } from "./user-fields.ts";
 import { createTelling } from "./user-telling.ts";
 
@@ -32,9 +33,16 @@ export interface Users {
   page(caller: User, ask: PageAsk): Promise<Listed<User>>;
   find(caller: User, id: string): Promise<User>;
   create(caller: User, body: UserBody): Promise<ChangedUser>;
-  replace(caller: User, id: string, body: UserBody): Promise<ChangedUser>;
-  /** `check` is the check of a PUT's body; it throws an ApiError. */
-  patch(caller: User, id: string, operations: PatchRequest, check: (body: unknown) => UserBody): Promise<ChangedUser>;
+  /** A new password ends the user's sessions, but for `signIn`: the key of the one that the caller came by. */
+  replace(caller: User, id: string, body: UserBody, signIn?: number): Promise<ChangedUser>;
+  /** As `replace`. `check` is the check of a PUT's body; it throws an ApiError. */
+  patch(
+    caller: User,
+    id: string,
+    operations: PatchRequest,
+    check: (body: unknown) => UserBody,
+    signIn?: number,
+  ): Promise<ChangedUser>;
   remove(caller: User, id: string): Promise<void>;
   /**
    * Makes an API key, which ends the one before and its tokens. It can't be read again.
@@ -58,6 +66,7 @@ export interface UsersContext {
   readonly hashPassword: (password: string, accountKey: number) => Promise<string>;
   /** Asks a user for its present API key or password (src/auth/present.ts). */
   readonly checkPresent: (user: User, secret: string | null | undefined) => Promise<void>;
+  readonly signIns: Pick<SignIns, "end">;
   /** Called with the key of a user that is no more. */
   readonly forget: (userKey: number) => void;
 }
@@ -87,12 +96,14 @@ export function createUsers(context: UsersContext): Users {
       return { items: own === undefined ? [] : [own] };
     },
     find: visible,
-    create: (caller, body) => change.create(caller.accountKey, body),
-    replace: (caller, id, body) => alone(id, async () => replaced(caller, await visible(caller, id), body)),
-    patch: (caller, id, operations, check) =>
+    create: async (caller, body) =>
+      change.create(caller.accountKey, body, await isShown(context, caller, body, typeof body.password === "string")),
+    replace: (caller, id, body, signIn) =>
+      alone(id, async () => replaced(caller, await visible(caller, id), body, signIn)),
+    patch: (caller, id, operations, check, signIn) =>
       alone(id, async () => {
         const user = await visible(caller, id);
-        return replaced(caller, user, check(patched({ ...userView(user) }, operations, writable)));
+        return replaced(caller, user, check(patched({ ...userView(user) }, operations, writable)), signIn);
       }),
     remove: (caller, id) =>
       alone(id, async () => {
@@ -143,20 +154,40 @@ function createSetApiKey(context: UsersContext) {
 function createReplacement(context: UsersContext) {
   const change = createChange(context);
   const tell = createTelling(context);
-  return async (caller: User, user: User, body: UserBody): Promise<ChangedUser> => {
+  return async (caller: User, user: User, body: UserBody, signIn: number | undefined): Promise<ChangedUser> => {
     const changes = changesOfWayIn(body, user);
     if (user.owner && user.key !== caller.key && (changes.email || changes.password || changes.privileges))
       throw new ApiError("ownerProtected", [
         "body: nobody else changes the e-mail address, password or privileges of the account's owner",
       ]);
-    if (user.key === caller.key && (changes.email || changes.password))
-      await context.checkPresent(user, body.presentSecret);
-    const result = await change.replace(user, body);
+    const own = user.key === caller.key && (changes.email || changes.password);
+    if (own) await context.checkPresent(user, body.presentSecret);
+    const result = await change.replace(user, body, own || (await isShown(context, caller, body, changes.password)));
+    if (changes.password)
+      await context.signIns.end(user.key, signIn === undefined || user.key !== caller.key ? "all" : { but: signIn });
     if (changes.email) await tell("emailChanged", user, result.user, caller);
     if (changes.password) await tell("passwordChanged", result.user, result.user, caller);
     return result;
   };
 }
+
+/**
+ * Whether who sets a user's password shows more than a token, so that the password may be a way in. Otherwise a stolen token would make one that outlasts it.
+ * @throws ApiError `permissionDenied`: it shows a wrong secret
+ */
+async function isShown(
+  { checkPresent }: Pick<UsersContext, "checkPresent">,
+  caller: User,
+  { presentSecret }: UserBody,
+  setsPassword: boolean,
+): Promise<boolean> {
+  if (!setsPassword || presentSecret === undefined || presentSecret === null || presentSecret === "") return false;
+  await checkPresent(caller, presentSecret);
+  return true;
+}
+
+/** What is told of a password that is no way in. */
+const noWayIn = "body/password: does not sign in, since it was set without presentSecret";
 
 function seesUser(caller: User, user: User): boolean {
   return user.accountKey === caller.accountKey && (user.key === caller.key || holds(caller, "admin"));
@@ -180,17 +211,24 @@ function createChange({ store, bus, clock, ids, hashPassword }: UsersContext) {
     return { user: result, warnings: [...warnings, ...(await warningsOf(result.accountKey, result))] };
   }
 
+  function told(warnings: readonly string[], password: string | undefined, signsIn: boolean): readonly string[] {
+    return password === undefined || signsIn ? warnings : [...warnings, noWayIn];
+  }
+
   return {
-    async create(accountKey: number, body: UserBody): Promise<ChangedUser> {
+    async create(accountKey: number, body: UserBody, passwordSignsIn: boolean): Promise<ChangedUser> {
       const { fields, password, warnings } = readUser(body);
       const passwordHash = password === undefined ? null : await hashPassword(password, accountKey);
       const made = { id: ids.uuid(), accountKey, owner: false, apiKeyHash: null, apiKeyId: null };
-      return changed(await store.users.create({ ...fields, ...made, passwordHash }, clock.now()), warnings);
+      const user = await store.users.create({ ...fields, ...made, passwordHash, passwordSignsIn }, clock.now());
+      return changed(user, told(warnings, password, passwordSignsIn));
     },
-    async replace(user: User, body: UserBody): Promise<ChangedUser> {
+    async replace(user: User, body: UserBody, passwordSignsIn: boolean): Promise<ChangedUser> {
       const { fields, password, warnings } = readUser(body, user);
       const passwordHash = password === undefined ? undefined : await hashPassword(password, user.accountKey);
-      return changed(await store.users.replace(user.key, { ...fields, passwordHash }, clock.now(), user), warnings);
+      const set = { ...fields, passwordHash, passwordSignsIn };
+      const result = await store.users.replace(user.key, set, clock.now(), user);
+      return changed(result, told(warnings, password, passwordSignsIn));
     },
   };
 }

@@ -3,8 +3,8 @@ import type { Device } from "../model/device.ts";
 import type { Group } from "../model/group.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { GroupStore } from "../ports/groups.ts";
 import { eachOf } from "../ports/pages.ts";
-import type { GroupStore } from "../ports/store.ts";
 import { createCache } from "./cache.ts";
 
 /** The devices that a user may see: all of its account, or those of its account with these ids. */

@@ -3,7 +3,8 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { endRest, startRest } from "../../test/support/rest.ts";
-import type { GroupStore, Store } from "../ports/store.ts";
+import type { GroupStore } from "../ports/groups.ts";
+import type { Store } from "../ports/store.ts";
 
 /** The store, but for how a group is found. */
 function withFind(store: Store, find: GroupStore["find"]): Store {

@@ -42,6 +42,7 @@ import { oldPositionsRoutes } from "./routes/old-positions.ts";
 import { operationRoutes } from "./routes/operation.ts";
 import { recipientPage } from "./routes/recipient-page.ts";
 import { recipientsRoutes } from "./routes/recipients.ts";
+import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { tokenRoute } from "./routes/token.ts";
 import { trialRoute } from "./routes/trial.ts";
@@ -203,6 +204,7 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
   tokenRoute(app, services);
   sessionRoutes(app, services);
+  secondFactorRoutes(app, services);
   accountRoute(app, services);
   accountAlertsRoutes(app, instance, services);
   oldPositionsRoutes(app, services);

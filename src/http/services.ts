@@ -1,10 +1,12 @@
 import { makeApiKey } from "../auth/api-key.ts";
 import { createPasswords, type Passwords } from "../auth/passwords.ts";
-import { createPresent } from "../auth/present.ts";
+import { type CheckPresent, createPresent } from "../auth/present.ts";
+import { createSecondFactors, type SecondFactors } from "../auth/second-factor.ts";
 import { hashSessionToken, makeSessionToken } from "../auth/session-token.ts";
-import { type CheckSignIn, createSignIn } from "../auth/sign-in.ts";
+import { createSignInCheck, type SignInCheck } from "../auth/sign-in.ts";
 import { createTokens, type Tokens } from "../auth/tokens.ts";
 import { hashTrackerSecret } from "../auth/tracker-secret.ts";
+import { leastPassword } from "../contract/session.ts";
 import { type AccountAlerts, createAccountAlerts } from "../domain/account-alerts.ts";
 import { createRuleReferences } from "../domain/alert-rule-references.ts";
 import { createWatchWarnings } from "../domain/alert-rule-rights.ts";
@@ -18,6 +20,7 @@ import { createHistory, type History } from "../domain/history.ts";
 import { ListCursors } from "../domain/list-cursors.ts";
 import { createMutes, type Mutes } from "../domain/mutes.ts";
 import { createNotices, type Notices, type ResendLimits } from "../domain/notices.ts";
+import { createPeople, type People } from "../domain/people.ts";
 import { createRecipients, type Recipients } from "../domain/recipients.ts";
 import { RuleHealth } from "../domain/rule-health.ts";
 import { createAskRecipients } from "../domain/rule-recipients.ts";
@@ -121,7 +124,9 @@ export interface Services extends HttpDeps {
   /** Who makes a request; asked again, whether that still holds. */
   readonly recognise: Recognise;
   readonly signIns: SignIns;
-  readonly checkSignIn: CheckSignIn;
+  readonly signInCheck: SignInCheck;
+  readonly secondFactors: SecondFactors;
+  readonly people: People;
   /** Of the cookies that mark browsers from which somebody has signed in. */
   readonly browserKey: string;
   /** Users by key, as the gate asks for them. */
@@ -176,6 +181,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   });
   const groups = createGroups({ ...deps, visibility, watchWarnings });
   const passwords = passwordsOf(deps);
+  const wayIn = await wayInParts(limits, deps, { users, usage, passwords, serviceAccount });
   const turns = largeTurns(clock);
   const shownFrom = createShownFrom(deps);
   return {
@@ -185,14 +191,14 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     cursors,
     listTurns: listTurns(clock),
     largeTurns: turns,
-    ...(await wayIn(limits, deps, { users, usage, passwords })),
+    ...wayIn,
     users,
     usage,
     accountUsers: createUsers({
       ...deps,
       makeApiKey,
+      ...wayIn,
       hashPassword: passwords.hash,
-      checkPresent: createPresent({ clock, matchesPassword: passwords.matches }),
       forget: (userKey) => usage.requests.forget(userKey),
     }),
     groups,
@@ -217,21 +223,27 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
 }
 
 /** What tells who asks: tokens of programs, sessions of people. */
-async function wayIn(
+async function wayInParts(
   limits: HttpLimits,
   deps: HttpDeps,
-  { users, usage, passwords }: Pick<Services, "users" | "usage" | "passwords">,
+  { users, usage, passwords, serviceAccount }: Pick<Services, "users" | "usage" | "passwords" | "serviceAccount">,
 ) {
   const { store, clock, ids } = deps;
   const tokenKey = await store.accounts.setting("tokenKey", () => ids.secret(64));
   const tokens = createTokens(tokenKey, limits.tokenSeconds, clock);
   const hashing = { makeToken: makeSessionToken, hashToken: hashSessionToken };
   const signIns = createSignIns({ ...deps, ...hashing, limits: limits.sessions });
+  const secondFactors = createSecondFactors(deps);
+  const checkPresent: CheckPresent = createPresent({ clock, matchesPassword: passwords.matches });
+  const below = { ...deps, ...hashing, signIns, secondFactors, checkPresent, serviceAccount };
   return {
     tokens,
     signIns,
+    secondFactors,
+    checkPresent,
+    people: createPeople({ ...below, hashPassword: passwords.hash, leastPassword }),
     recognise: createRecognition({ tokens, signIns, users, usage, clock }),
-    checkSignIn: createSignIn(store, passwords),
+    signInCheck: createSignInCheck(store, passwords, secondFactors),
     browserKey: await store.accounts.setting("browserKey", () => ids.secret(32)),
   };
 }

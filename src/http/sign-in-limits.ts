@@ -25,6 +25,7 @@ export class SignInLimits {
   readonly #perAddress: RateLimit;
   readonly #near = new RateLimit("try", nearTries, countedTries, nearMs);
   readonly #far: RateLimit;
+  readonly #codes = new RateLimit("code", nearTries, countedTries, nearMs);
 
   constructor({ triesPerMinute, wrongPerHour }: Pick<SessionLimits, "triesPerMinute" | "wrongPerHour">) {
     this.#perAddress = new RateLimit("address", triesPerMinute, fixedLimits.countedNames);
@@ -34,6 +35,13 @@ export class SignInLimits {
   /** Counts a request to its address. @throws ApiError `tooManyRequests` */
   countAddress(request: FastifyRequest, reply: FastifyReply): void {
     countRequest(this.#perAddress, requesterOf(request), request, reply);
+  }
+
+  /** Counts a code to its user, whose password it came with. @throws ApiError `tooManyRequests` */
+  countCode(userKey: number, request: FastifyRequest): CountedTry {
+    const { allowed, resetSeconds } = this.#codes.take(userKey, request.startedAt);
+    if (!allowed) throw new ApiError("tooManyRequests", ["body/code: was wrong too often"], resetSeconds);
+    return { right: () => this.#codes.giveBack(userKey) };
   }
 
   /** Counts a try to the e-mail address in it. `marked`: the browser has its mark. @throws ApiError `tooManyRequests` */

@@ -56,6 +56,8 @@ export interface User {
   readonly expires: number | null;
   /** argon2id in PHC form; null: has none. */
   readonly passwordHash: string | null;
+  /** Whether the password is a way in: who set it showed more than a token. */
+  readonly passwordSignsIn: boolean;
   /** SHA-256 of the API key, hex; null: has none. */
   readonly apiKeyHash: string | null;
   /** Names the key; tokens carry it, so replacing the key ends them. */

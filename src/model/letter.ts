@@ -1,7 +1,7 @@
 import type { Language } from "./language.ts";
 
 /** What a user is told about its own way in. */
-export type LetterKind = "keyReplaced" | "keyEnded" | "emailChanged" | "passwordChanged";
+export type LetterKind = "keyReplaced" | "keyEnded" | "emailChanged" | "passwordChanged" | "factorSet" | "factorEnded";
 
 /** A mail of the service itself to one of its users. */
 export interface Letter {

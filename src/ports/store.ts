@@ -2,12 +2,12 @@ import type { Account, User } from "../model/account.ts";
 import type { AccountCaps } from "../model/caps.ts";
 import type { CommitBatch } from "../model/commit.ts";
 import type { Device, DeviceFields, DeviceKey, SpokenWay } from "../model/device.ts";
-import type { Group } from "../model/group.ts";
 import type { DeviceState, LocationRecord, RecordPlace } from "../model/location.ts";
 import type { QuotaName, Quotas, QuotaUse } from "../model/quotas.ts";
 import type { AlertRuleStore, AlertStore, GeofenceStore, NoticeStore } from "./alert-store.ts";
 import type { CommandStore } from "./command-store.ts";
 import type { DailyStore } from "./daily.ts";
+import type { GroupStore } from "./groups.ts";
 import type { MuteStore } from "./mutes.ts";
 import type { Page, PageAsk } from "./pages.ts";
 import type { RecipientStore } from "./recipients.ts";
@@ -287,9 +287,10 @@ export interface ResultsDelta {
 }
 
 /** What a user is made of. */
-export type NewUser = Omit<User, "key" | "creation" | "modification" | "lastLogin">;
+export type NewUser = Omit<User, "key" | "creation" | "modification" | "lastLogin" | "passwordSignsIn"> &
+  Partial<Pick<User, "passwordSignsIn">>;
 
-/** What of a user a replacement sets: all but who it is, its key and its times. A password hash of undefined keeps the one that is stored. */
+/** What of a user a replacement sets: all but who it is, its key and its times. A password hash of undefined keeps the one that is stored, and whether it signs in. */
 export type UserFields = Omit<NewUser, "id" | "accountKey" | "owner" | "apiKeyHash" | "apiKeyId" | "passwordHash"> & {
   readonly passwordHash: string | null | undefined;
 };
@@ -317,7 +318,7 @@ export interface UserStore {
     now: number,
     read?: User,
   ): Promise<void>;
-  /** Changes nothing else. `read`: see `DeviceStore.replace`. False: the user is gone. */
+  /** Sets a password that signs in, and changes nothing else. `read`: see `DeviceStore.replace`. False: the user is gone. */
   setPassword(key: number, passwordHash: string, now: number, read?: User): Promise<boolean>;
   setLastLogin(key: number, now: number): Promise<void>;
   /** Adds to the counters; one commit for all. What is of a user or device that is gone is left out. */
@@ -374,27 +375,4 @@ export interface AccountStore {
   findSetting(name: string): Promise<string | undefined>;
   /** A setting of the whole service (the key that signs tokens); made by `make` when it is not there yet, atomically. */
   setting(name: string, make: () => string): Promise<string>;
-}
-
-/** What of a group a caller may set. */
-export type GroupFields = Pick<Group, "name" | "description" | "devices">;
-
-/** Groups of devices. */
-export interface GroupStore {
-  create(accountKey: number, id: string, fields: GroupFields, now: number): Promise<Group>;
-  find(id: string): Promise<Group | undefined>;
-  /** All groups of an account, in the order of their making. */
-  list(accountKey: number): Promise<readonly Group[]>;
-  /** Of an account, in the order of their making; `named`: only those with this id or name. */
-  page(accountKey: number, ask: PageAsk, named?: string): Promise<Page<Group>>;
-  /** Those of the ids, in the order of their making. */
-  some(accountKey: number, ids: readonly string[]): Promise<readonly Group[]>;
-  /** Those of the ids that are a group's of the account. */
-  existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Ids of the account's groups that have this device. */
-  holding(accountKey: number, deviceId: string): Promise<ReadonlySet<string>>;
-  /** `read`: see `DeviceStore.replace`. */
-  replace(key: number, fields: GroupFields, now: number, read?: Group): Promise<Group | undefined>;
-  /** False: there was none. */
-  remove(key: number, read?: Group): Promise<boolean>;
 }

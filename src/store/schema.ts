@@ -54,6 +54,7 @@ export interface UserTable {
   valid_from: number | null;
   expires: number | null;
   password_hash: string | null;
+  password_signs_in: Generated<number>;
   api_key_hash: string | null;
   api_key_id: string | null;
   creation: number;

@@ -20,6 +20,8 @@ const en: LetterWords = {
     keyEnded: "Your API key was deleted",
     emailChanged: "Your user name was changed",
     passwordChanged: "Your password was changed",
+    factorSet: "Your second factor was set up",
+    factorEnded: "Your second factor was removed",
   },
   meaning: {
     keyReplaced: (user) => `The API key of ${user} was replaced. The key before it and its tokens no longer work.`,
@@ -27,6 +29,8 @@ const en: LetterWords = {
     emailChanged: (user) =>
       `Your e-mail address, which is your user name, is now ${user}. The API key is still the same.`,
     passwordChanged: (user) => `The password of ${user} was changed.`,
+    factorSet: (user) => `Signing in as ${user} now asks for a code of an authenticator app.`,
+    factorEnded: (user) => `Signing in as ${user} no longer asks for a code.`,
   },
   done: (moment, by) => `Changed ${moment} by ${by}.`,
   operator: "the operator of the service",
@@ -39,6 +43,8 @@ const es: LetterWords = {
     keyEnded: "Su clave de API fue eliminada",
     emailChanged: "Su nombre de usuario fue cambiado",
     passwordChanged: "Su contraseña fue cambiada",
+    factorSet: "Su segundo factor fue activado",
+    factorEnded: "Su segundo factor fue eliminado",
   },
   meaning: {
     keyReplaced: (user) => `La clave de API de ${user} fue reemplazada. La clave anterior y sus tokens ya no sirven.`,
@@ -46,6 +52,8 @@ const es: LetterWords = {
     emailChanged: (user) =>
       `Su dirección de correo, que es su nombre de usuario, ahora es ${user}. La clave de API sigue siendo la misma.`,
     passwordChanged: (user) => `La contraseña de ${user} fue cambiada.`,
+    factorSet: (user) => `Para entrar como ${user} ahora se pide un código de una aplicación de autenticación.`,
+    factorEnded: (user) => `Para entrar como ${user} ya no se pide un código.`,
   },
   done: (moment, by) => `Cambio hecho el ${moment} por ${by}.`,
   operator: "el operador del servicio",

@@ -34,7 +34,10 @@ export type Send = (id: Id, token: string | undefined, sent: Sent) => Promise<un
 export interface Access {
   readonly userName: string;
   readonly apiKey: string;
-  readonly password: string;
+  /** Of the link that sets the owner's first password. */
+  readonly firstToken: string;
+  /** The present code of an authenticator with a secret. */
+  readonly totp: (secret: string) => string;
   readonly operatorKey: string;
   /** The code that a recipient was sent last. */
   readonly code: () => string;
@@ -71,14 +74,22 @@ export async function everyCall(send: Send, access: Access): Promise<void> {
 }
 
 /** As a browser does it: what it sends is the cookie. */
-async function people(call: Call, { userName, password }: Access): Promise<void> {
-  const { session } = await call("signIn", { body: { email: userName, password } });
+async function people(call: Call, { userName, firstToken, totp }: Access): Promise<void> {
+  const [first, password] = ["a first password", "and another password"];
+  const { session } = await call("setFirstPassword", { body: { token: firstToken, password: first } });
   const again = (await call("readSession", {})).session;
   if (again.csrf !== session.csrf || Number.isNaN(Date.parse(again.expires))) throw new Error(again.expires);
   const current: boolean[] = (await call("listSignIns", {})).signIns.map((each) => each.current);
   if (current.join() !== "true") throw new Error(current.join());
+  await call("changeOwnPassword", { body: { presentSecret: first, password } });
+  const begun = await call("makeSecondFactor", { body: { presentSecret: password } });
+  const confirmed = await call("makeSecondFactor", { body: { code: totp(begun.secret ?? "") } });
+  const codes: readonly string[] = confirmed.recoveryCodes ?? [];
   await call("signOut", {});
-  await call("signIn", { body: { email: userName, password } });
+  const signed = await call("signIn", { body: { email: userName, password, code: codes[0] ?? null } });
+  if (!signed.session.secondFactor) throw new Error(String(begun.uri));
+  await call("endSecondFactor", { body: { presentSecret: password } });
+  await call("makeSecondFactor", { body: { presentSecret: password } });
   await call("signOutEverywhere", {});
 }
 
@@ -253,7 +264,11 @@ async function users(call: Call, presentSecret: string): Promise<void> {
   if (!emails.includes(body.email)) throw new Error(emails.join());
   const apiKey: string = (await call("createApiKey", { path, body: { presentSecret } })).apiKey;
   if (apiKey.length < 16) throw new Error(apiKey);
+  const since: string | null | undefined = (await call("readApiKey", { path })).key?.creation;
+  if (since === undefined || since === null) throw new Error(apiKey);
   await call("deleteApiKey", { path });
+  const owner = (await call("listUsers", {})).users.find(({ id }) => id !== made.id);
+  await call("endSecondFactorOfUser", { path: { userId: owner?.id ?? "" }, body: { presentSecret } });
   await call("deleteUser", { path });
   // @ts-expect-error -- a user needs an address
   const nobody: Input<"createUser">["body"] = { name: "x", country: "CO", timeZone: "America/Bogota" };

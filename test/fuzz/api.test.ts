@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
+import { makeSessionToken } from "../../src/auth/session-token.ts";
+import { firstTokenSetting } from "../../src/domain/first-password.ts";
 import { defaultLimits } from "../../src/http/limits.ts";
+import type { User } from "../../src/model/account.ts";
+import { systemIds } from "../../src/observe/index.ts";
 import type { RecipientAsking } from "../../src/ports/recipients.ts";
 import { makeNotice } from "../contract/store/alert-values.ts";
 import {
@@ -19,7 +23,7 @@ import { type Answer, endRest, operatorKey, type Rest, startRest } from "../supp
 import { runs } from "../support/runs.ts";
 import { passwordHash, signIn } from "../support/sessions.ts";
 
-const sessions = { ...defaultLimits.sessions, triesPerMinute: 1e9 };
+const sessions = { ...defaultLimits.sessions, triesPerMinute: 1e9, wrongPerHour: 1e9 };
 const limits = {
   badTokensPerMinute: 1e9,
   requestsPerMinute: 1e9,
@@ -146,10 +150,11 @@ async function renew(name: string): Promise<void> {
 
 /** Gives the owner back the password that calls may have changed, and signs in again. */
 async function renewPerson(): Promise<void> {
-  const owner = await rest.store.users.findByEmail(rest.owner?.userName ?? "");
-  const hash = await passwordHash(password);
-  await rest.store.users.setPassword(owner?.key ?? 0, hash, rest.clock.now());
-  browser = await signIn(rest, rest.owner?.userName ?? "", password);
+  const { key } = await owner();
+  await rest.store.users.setPassword(key, await passwordHash(password), rest.clock.now());
+  await rest.store.secondFactors.remove(key);
+  // From another address each time: wrong passwords that the calls sent count to the one that they came from.
+  browser = await signIn(rest, rest.owner?.userName ?? "", password, `192.0.2.${made++ % 250}`);
 }
 
 /** Undoes what a call did, so that the next one finds the same. */
@@ -184,6 +189,21 @@ async function send(call: Call, { url, headers, caller, body }: Request): Promis
   return answer;
 }
 
+async function owner(): Promise<User> {
+  const found = await rest.store.users.findByEmail(rest.owner?.userName ?? "");
+  assert.ok(found);
+  return found;
+}
+
+/** Takes the owner's password away, so that the link is good, and puts its token into the example. */
+async function withToken(example: Request): Promise<Request> {
+  const { key, ...fields } = await owner();
+  await rest.store.users.replace(key, { ...fields, passwordHash: null, passwordSignsIn: false }, rest.clock.now());
+  const { token, hash } = makeSessionToken(systemIds);
+  await rest.store.accounts.setting(firstTokenSetting, () => hash);
+  return { ...example, body: JSON.stringify({ ...JSON.parse(example.body ?? "{}"), token }) };
+}
+
 /** Puts the code that was sent, and the account that asked, into the example of a recipient's answer, and an alert that there is into those of acts. Other examples stay as they are. */
 async function withCode({ operationId }: Call, example: Request): Promise<Request> {
   if (operationId === "acknowledgeAlerts" || operationId === "closeAlerts") {
@@ -193,6 +213,11 @@ async function withCode({ operationId }: Call, example: Request): Promise<Reques
   if (operationId === "muteDevice" || operationId === "muteAlertRule") {
     const until = new Date(rest.clock.now() + 3_600_000).toISOString();
     return { ...example, body: JSON.stringify({ ...JSON.parse(example.body ?? "{}"), until }) };
+  }
+  if (operationId === "setFirstPassword") return withToken(example);
+  if (operationId.startsWith("endSecondFactor")) {
+    const user = operationId === "endSecondFactor" ? await owner() : await rest.store.users.find(known.userId ?? "");
+    await rest.store.secondFactors.begin(user?.key ?? 0, "A");
   }
   if (operationId !== "answerAsRecipient") return example;
   const answer = JSON.parse(example.body ?? "{}");

@@ -5,15 +5,18 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import openapiTypes from "openapi-typescript";
+import { makeSessionToken } from "../../src/auth/session-token.ts";
+import { totp } from "../../src/auth/totp.ts";
+import { firstTokenSetting } from "../../src/domain/first-password.ts";
+import { systemIds } from "../../src/observe/index.ts";
 import type { Mailer } from "../../src/ports/mailer.ts";
 import { makeNotice } from "../contract/store/alert-values.ts";
 import { endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
-import { type PersonHeaders, passwordHash, personOf } from "../support/sessions.ts";
+import { type PersonHeaders, personOf } from "../support/sessions.ts";
 
 const root = join(import.meta.dirname, "../..");
 const program = "every-call.ts";
-const password = "correct horse battery";
 const examplesFile = join(root, "src/http/plugins/answer-examples.json");
 
 /** Names of fields whose values are keys or long, and what stands for them. */
@@ -23,6 +26,8 @@ const secrets: Readonly<Record<string, string>> = {
   n: "<MODULUS>",
   kid: "<THUMBPRINT>",
   csrf: "<CSRF>",
+  secret: "<SECRET>",
+  uri: "otpauth://totp/Waybeam:owner%40example.com?secret=<SECRET>&issuer=Waybeam",
 };
 /** Entries of a map that an example shows: there are hundreds of countries and zones. */
 const shownEntries = 2;
@@ -42,6 +47,7 @@ function exampleOf(answer: unknown): unknown {
     if (name === "apiUsage" || name === "apiDailyUsage") return 7;
     if ((name === "countries" || name === "timeZones") && typeof value === "object")
       return Object.fromEntries(Object.entries(Object(value)).slice(0, shownEntries));
+    if (name === "recoveryCodes" && Array.isArray(value)) return ["abcd-efgh-2345-6789"];
     if (typeof value !== "string") return value;
     if (Object.hasOwn(secrets, name)) return secrets[name];
     return value
@@ -110,8 +116,9 @@ test("types made from the document compile with a program that uses every call, 
   const made = new Set<string>();
   const answered = new Map<string, unknown>();
   const { everyCall } = await import(join(folder, program));
-  const owner = await rest.store.users.findByEmail(rest.owner?.userName ?? "");
-  await rest.store.users.setPassword(owner?.key ?? 0, await passwordHash(password), rest.clock.now());
+  const { token: firstToken, hash } = makeSessionToken(systemIds);
+  await rest.store.accounts.setting(firstTokenSetting, () => hash);
+  const totpNow = (secret: string) => totp(secret, Math.floor(rest.clock.now() / 30_000));
   let browser: PersonHeaders | undefined;
   await everyCall(
     async (id: string, token: string | undefined, { path = {}, query, header, body }: Sent) => {
@@ -128,11 +135,17 @@ test("types made from the document compile with a program that uses every call, 
         headers: { ...(token === undefined && browser), ...header },
       });
       assert.ok(answer.status < 300, `${id}: ${answer.status} ${answer.body}`);
-      if (id === "signIn") browser = personOf(answer);
+      if (id === "signIn" || id === "setFirstPassword") browser = personOf(answer);
       answered.set(id, answer.json);
       return answer.json ?? answer.body;
     },
-    { ...rest.owner, password, operatorKey, code: () => /this code: (\d{8})/.exec(lastMail)?.[1] ?? "" },
+    {
+      ...rest.owner,
+      firstToken,
+      totp: totpNow,
+      operatorKey,
+      code: () => /this code: (\d{8})/.exec(lastMail)?.[1] ?? "",
+    },
   );
   assert.deepEqual([...calls.keys()].toSorted(), [...made].toSorted());
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { defaultLimits } from "../../src/http/limits.ts";
 import { endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
 
 /**
@@ -8,7 +9,7 @@ import { endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
  * owner · admin · an admin of another account (`other`) · users without `admin` that see nothing (`plain`), a device (`device`), a group (`group`); the same with
  * `write` (`plainW`, `deviceW`, `groupW`) · whose token is good and who may do nothing (`off`: disabled, or before or after its window) ·
  * whose token isn't (`none`: no token, forged, expired, of a replaced or deleted key, of a deleted user) · the operator's key (`op`).
- * To `createApiKey` everybody gives the owner's key, and the account of `createOwnerApiKey` has no owner.
+ * To `createApiKey` and `endSecondFactorOfUser` everybody gives the owner's key, and the account of `createOwnerApiKey` has no owner.
  */
 const table = `
                     owner admin other plain device group plainW deviceW groupW off none op
@@ -18,6 +19,10 @@ const table = `
   signOut           403   403   403   403   403    403   403    403     403    403 401  401
   listSignIns       403   403   403   403   403    403   403    403     403    403 401  401
   signOutEverywhere 403   403   403   403   403    403   403    403     403    403 401  401
+  setFirstPassword  400   400   400   400   400    400   400    400     400    400 400  400
+  changeOwnPassword 403   403   403   403   403    403   403    403     403    403 401  401
+  makeSecondFactor  403   403   403   403   403    403   403    403     403    403 401  401
+  endSecondFactor   403   403   403   403   403    403   403    403     403    403 401  401
   readPublicKeys    200   200   200   200   200    200   200    200     200    200 200  200
   live              200   200   200   200   200    200   200    200     200    200 200  200
   ready             200   200   200   200   200    200   200    200     200    200 200  200
@@ -90,6 +95,8 @@ const table = `
   patchUser         200   200   404   403   403    403   403    403     403    403 401  401
   deleteUser        200   200   404   403   403    403   403    403     403    403 401  401
   createApiKey      201   403   404   404   404    404   404    404     404    403 401  401
+  readApiKey        200   200   404   404   404    404   404    404     404    403 401  401
+  endSecondFactorOfUser 409 403 404   404   404    404   404    404     404    403 401  401
   deleteApiKey      200   200   404   404   404    404   404    404     404    403 401  401
   listQuarantine    200   200   403   403   403    403   403    403     403    403 401  200
   traceDevice       200   200   404   403   403    403   403    403     403    403 401  401
@@ -118,6 +125,10 @@ const mute = { until: new Date(Date.now() + 3 * 86_400_000).toISOString() };
 const bodies: Readonly<Record<string, unknown>> = {
   requestToken: {},
   signIn: {},
+  setFirstPassword: {},
+  changeOwnPassword: {},
+  makeSecondFactor: {},
+  endSecondFactor: {},
   createDevice: { id: "held" },
   replaceDevice: {},
   patchDevice: [],
@@ -156,6 +167,9 @@ const bodies: Readonly<Record<string, unknown>> = {
   patchAccount: [],
 };
 
+/** Calls to which everybody gives the owner's key. */
+const asksForSecret: ReadonlySet<string> = new Set(["createApiKey", "endSecondFactorOfUser"]);
+
 const rows = table
   .trim()
   .split("\n")
@@ -187,7 +201,10 @@ describe("who may do what", () => {
 
   before(async () => {
     rest = await startRest({
-      limits: { badTokensPerMinute: 100_000, tokenRequestsPerMinute: 1000, requestsPerMinute: 100_000 },
+      limits: {
+        ...{ badTokensPerMinute: 100_000, tokenRequestsPerMinute: 1000, requestsPerMinute: 100_000 },
+        sessions: { ...defaultLimits.sessions, triesPerMinute: 1000 },
+      },
     });
     tokens.set("expiredToken", await rest.userToken({ privileges: ["admin"] }));
     rest.clock.pass(86_400_000);
@@ -247,7 +264,7 @@ describe("who may do what", () => {
           const query = name.startsWith("countOldPositions") ? "?days=30" : "";
           const url = path.replace(/\{(\w+)\}/g, (_, parameter: string) => ids.get(parameter) ?? "") + query;
           const token = tokens.get(caller);
-          const body = name === "createApiKey" ? { presentSecret: rest.owner?.apiKey } : bodies[name];
+          const body = asksForSecret.has(name) ? { presentSecret: rest.owner?.apiKey } : bodies[name];
           const answer = await rest.call(method, url, { body, ...(token !== undefined && { token }) });
           const what = `${name} as ${caller}: ${answer.body.slice(0, 200)}`;
           assert.equal(answer.status, code, what);

@@ -33,6 +33,6 @@ export function personOf(answer: Answer): PersonHeaders {
 }
 
 /** Signs in; fails where that is refused. */
-export async function signIn(rest: Rest, email: string, password: string): Promise<PersonHeaders> {
-  return personOf(await rest.call("POST", "/api/session", { body: { email, password } }));
+export async function signIn(rest: Rest, email: string, password: string, from = "127.0.0.1"): Promise<PersonHeaders> {
+  return personOf(await rest.call("POST", "/api/session", { body: { email, password }, from }));
 }

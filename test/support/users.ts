@@ -23,6 +23,7 @@ export function userOf(fields: Partial<User> = {}): User {
     from: null,
     expires: null,
     passwordHash: null,
+    passwordSignsIn: false,
     apiKeyHash: null,
     apiKeyId: null,
     creation: 0,

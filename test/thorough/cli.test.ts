@@ -15,6 +15,7 @@ test("the first start leaves credentials that only their owner can read, and the
   assert.equal(statSync(file).mode & 0o077, 0);
   assert.deepEqual(Object.keys(JSON.parse(readFileSync(file, "utf8"))).sort(), [
     "apiKey",
+    "firstToken",
     "operatorKey",
     "trackers",
     "url",

@@ -86,7 +86,11 @@ before(async () => {
   const person = { name: "A", email: "contract@example.com", country: "CO", timeZone: "America/Bogota" };
   ids.userId = (await ask("/api/users", person)).id;
   const password = "correct horse battery";
-  await rest.userToken({ email: "browser@example.com", passwordHash: await passwordHash(password) });
+  await rest.userToken({
+    email: "browser@example.com",
+    passwordHash: await passwordHash(password),
+    passwordSignsIn: true,
+  });
   browser = await signIn(rest, "browser@example.com", password);
   ids.accountId = (await rest.call("GET", "/api/admin/accounts", { token: operatorKey })).json.accounts[0].id;
 });

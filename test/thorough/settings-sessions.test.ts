@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { mock } from "node:test";
+import { readStored } from "../../src/credentials-file.ts";
 import { type Answer, type Running, seeThemAct } from "../support/settings.ts";
 
 const [email, password] = ["ana@example.org", "correct horse battery"];
@@ -17,7 +18,8 @@ async function signIn(service: Running, body: object): Promise<Answer & { readon
 
 /** The session of a person, newly made. */
 async function session(service: Running): Promise<string> {
-  const ana = { name: "Ana", email, country: "CO", timeZone: "America/Bogota", password };
+  const presentSecret = (await readStored(service.directory))?.apiKey;
+  const ana = { name: "Ana", email, country: "CO", timeZone: "America/Bogota", password, presentSecret };
   await service.call("POST", "/api/users", ana);
   return (await signIn(service, { email, password })).cookie;
 }

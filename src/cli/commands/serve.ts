@@ -42,10 +42,24 @@ export async function untilInterrupted(interrupted: AbortSignal, service: Servic
 }
 
 /** What a started service says of itself: where things are, and, once, who may use it. Keys go to a terminal (`tty`) only: anything else is kept by somebody, a log for months. */
-export function startSummary(
-  { url, plainAt, devicePort, created, operatorKey, credentialsFile }: Service,
-  tty: boolean,
-): string {
+export function startSummary(service: Service, tty: boolean): string {
+  return `${whatRuns(service, tty)}${firstPassword(service, tty)}`;
+}
+
+/** How the owner gets a password: said by every start until there is one. */
+function firstPassword({ firstLink, url, credentialsFile }: Service, tty: boolean): string {
+  if (firstLink === undefined) return "";
+  if (tty)
+    return `Open this page to set the owner's password; the link is good once:
+  ${firstLink}
+
+`;
+  return `The owner has no password yet: the page ${url}/first#TOKEN sets it, where TOKEN is the firstToken in ${credentialsFile}.
+
+`;
+}
+
+function whatRuns({ url, plainAt, devicePort, created, operatorKey, credentialsFile }: Service, tty: boolean): string {
   const places = `
 Waybeam is running.
   REST API   ${url}/api   (documentation: ${url}/docs)

@@ -1,5 +1,6 @@
 import { DoneAnswer } from "../../contract/device.ts";
-import { ApiKeyAnswer, ApiKeyRequest, PublicKeysAnswer, UserPath } from "../../contract/user.ts";
+import { formatInstant } from "../../contract/time.ts";
+import { ApiKeyAnswer, ApiKeyInfoAnswer, ApiKeyRequest, PublicKeysAnswer, UserPath } from "../../contract/user.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { answer, callerOf } from "../envelope.ts";
@@ -7,13 +8,32 @@ import type { Services } from "../services.ts";
 
 const path = "/api/users/:userId/apiKey";
 
-/** POST and DELETE /api/users/{userId}/apiKey, and the key that passwords are encrypted for. */
+/** GET, POST and DELETE /api/users/{userId}/apiKey, and the key that passwords are encrypted for. */
 export function apiKeyRoutes(app: App, services: Services): void {
   keyRoutes(app, services);
   publicKeysRoute(app, services);
 }
 
 function keyRoutes(app: App, { accountUsers }: Services): void {
+  app.get(
+    path,
+    call({
+      operationId: "readApiKey",
+      tag: "Users",
+      summary: "Read whether a user has an API key",
+      description: "Which one, and since when; never the key itself. A user without `admin` reads its own.",
+      permission: "see",
+      input: { params: UserPath },
+      ok: { 200: ApiKeyInfoAnswer },
+      errors: ["userNotFound"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const { apiKeyId: id } = await accountUsers.find(caller.user, request.params.userId);
+      return answer(caller, { key: id === null ? null : { id, creation: madeAt(id) } });
+    },
+  );
+
   app.post(
     path,
     call({
@@ -55,6 +75,12 @@ function keyRoutes(app: App, { accountUsers }: Services): void {
       return answer(caller, {});
     },
   );
+}
+
+/** When an id was made: its first 48 bits are epoch ms (UUID version 7, RFC 9562, 5.7). Null where it is of another form. */
+function madeAt(id: string): string | null {
+  const [, high, low] = /^([\da-f]{8})-([\da-f]{4})-7/.exec(id) ?? [];
+  return high === undefined || low === undefined ? null : formatInstant(Number.parseInt(high + low, 16));
 }
 
 function publicKeysRoute(app: App, { passwords }: Services): void {

@@ -3,6 +3,7 @@ import { inactivity } from "../../auth/permission.ts";
 import { browserMark, csrfOf, isSame } from "../../auth/session-token.ts";
 import { DoneAnswer } from "../../contract/device.ts";
 import {
+  FirstPasswordRequest,
   SessionAnswer,
   type SessionView,
   SignInRequest,
@@ -25,17 +26,18 @@ import { SignInLimits } from "../sign-in-limits.ts";
 
 const path = "/api/session";
 
-/** POST, GET and DELETE /api/session, and the sign-ins of a person. */
+/** POST, GET and DELETE /api/session, the sign-ins of a person, and the owner's first password. */
 export function sessionRoutes(app: App, services: Services): void {
-  signInRoute(app, services);
+  const tries = new SignInLimits(services.limits.sessions);
+  signInRoute(app, services, tries);
+  firstPasswordRoute(app, services, tries);
   readRoute(app, services);
   signOutRoute(app, services);
   signInsRoutes(app, services);
 }
 
-function signInRoute(app: App, services: Services): void {
-  const { checkSignIn, browserKey, limits, clock } = services;
-  const tries = new SignInLimits(limits.sessions);
+function signInRoute(app: App, services: Services, tries: SignInLimits): void {
+  const { signInCheck, browserKey, clock } = services;
   app.post(
     path,
     {
@@ -48,24 +50,57 @@ function signInRoute(app: App, services: Services): void {
         permission: "public",
         input: { body: SignInRequest },
         ok: { 200: SessionAnswer },
-        errors: ["wrongSignIn", "permissionDenied", "userDisabled", "userExpired", "tooManyRequests"],
+        errors: [
+          ...(["wrongSignIn", "secondFactorNeeded", "permissionDenied", "userDisabled", "userExpired"] as const),
+          "tooManyRequests",
+        ],
       }),
-      // Before the body is looked at, so that malformed requests count too.
-      onRequest: async (request, reply) => {
-        refuseForeign(request);
-        tries.countAddress(request, reply);
-      },
+      onRequest: ofStranger(tries),
     },
     async (request, reply) => {
       const { email } = request.body;
       const marked = isSame(browserMarkIn(request) ?? "", browserMark(browserKey, email));
       const counted = tries.countTry(email, marked, request);
-      const user = await checkSignIn(request.body, requesterOf(request));
-      if (user === "wrong") throw new ApiError("wrongSignIn");
+      const user = await signInCheck.password(request.body, requesterOf(request));
       counted.right();
       const refusal = inactivity(user, clock.now());
       if (refusal !== undefined) throw refusal;
+      const code = request.body.code ? tries.countCode(user.key, request) : undefined;
+      await signInCheck.code(user, request.body);
+      code?.right();
       return signedIn(services, user, request, reply);
+    },
+  );
+}
+
+/** Before the body is looked at, so that malformed requests count too. */
+function ofStranger(tries: SignInLimits) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    refuseForeign(request);
+    tries.countAddress(request, reply);
+  };
+}
+
+function firstPasswordRoute(app: App, services: Services, tries: SignInLimits): void {
+  app.post(
+    `${path}/first`,
+    {
+      ...call({
+        operationId: "setFirstPassword",
+        tag: "Authentication",
+        summary: "Set the first password of the service's owner",
+        description:
+          "By the link that the first start prints. It is good until the owner has a password, so once. Signs in as POST /api/session does.",
+        permission: "public",
+        input: { body: FirstPasswordRequest },
+        ok: { 200: SessionAnswer },
+        errors: ["linkNotValid", "invalidInput", "permissionDenied", "tooManyRequests"],
+      }),
+      onRequest: ofStranger(tries),
+    },
+    async (request, reply) => {
+      const { token, password } = request.body;
+      return signedIn(services, await services.people.setFirstPassword(token, password), request, reply);
     },
   );
 }
@@ -90,11 +125,14 @@ async function signedIn(services: Services, user: User, request: FastifyRequest,
   return answer(caller, { session: await viewOf(services, user, session) });
 }
 
-async function viewOf({ store }: Services, user: User, { signIn, csrf }: BrowserSession): Promise<SessionView> {
+async function viewOf(
+  { store, secondFactors }: Services,
+  user: User,
+  { signIn, csrf }: BrowserSession,
+): Promise<SessionView> {
   const account = await store.accounts.find(user.accountKey);
   if (account === undefined) throw new ApiError("invalidToken");
-  const factor = await store.secondFactors.find(user.key);
-  const [expires, secondFactor] = [formatInstant(signIn.expires), factor?.confirmed === true];
+  const [expires, secondFactor] = [formatInstant(signIn.expires), await secondFactors.has(user.key)];
   return { userId: user.id, account: account.id, email: user.email, csrf, expires, secondFactor };
 }
 

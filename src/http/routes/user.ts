@@ -48,7 +48,7 @@ function replaceRoute(app: App, { accountUsers }: Services): void {
       tag: "Users",
       summary: "Replace a user's fields",
       description:
-        "What the body leaves out is reset, but for the password. The caller's own e-mail address and password ask for `presentSecret`. The account's owner keeps `admin`, and nobody else changes its e-mail address, password or privileges.",
+        "What the body leaves out is reset, but for the password. A new password ends the user's sessions, except the one that sets it. The caller's own e-mail address and password ask for `presentSecret`. The account's owner keeps `admin`, and nobody else changes its e-mail address, password or privileges.",
       permission: "admin",
       input: { params: UserPath, body: UserBody },
       ok: { 200: UserAnswer },
@@ -57,8 +57,10 @@ function replaceRoute(app: App, { accountUsers }: Services): void {
     }),
     async (request) => {
       const caller = callerOf(request);
-      const { user, warnings } = await accountUsers.replace(caller.user, request.params.userId, request.body);
-      return answer(caller, userView(user), warnings);
+      const { user, session } = caller;
+      const { userId } = request.params;
+      const replaced = await accountUsers.replace(user, userId, request.body, session?.signIn.key);
+      return answer(caller, userView(replaced.user), replaced.warnings);
     },
   );
 }
@@ -90,8 +92,10 @@ function patchRoute(app: App, { accountUsers }: Services): void {
     async (request) => {
       const caller = callerOf(request);
       const check = checkerOf(request, UserBody, "invalidInput");
-      const { user, warnings } = await accountUsers.patch(caller.user, request.params.userId, request.body, check);
-      return answer(caller, userView(user), warnings);
+      const { user, session } = caller;
+      const { userId } = request.params;
+      const patched = await accountUsers.patch(user, userId, request.body, check, session?.signIn.key);
+      return answer(caller, userView(patched.user), patched.warnings);
     },
   );
 }
@@ -103,7 +107,7 @@ function removeRoute(app: App, { accountUsers }: Services): void {
       operationId: "deleteUser",
       tag: "Users",
       summary: "Delete a user",
-      description: "Its tokens end at once. The account's owner can't be deleted.",
+      description: "Its tokens and sessions end at once. The account's owner can't be deleted.",
       permission: "admin",
       input: { params: UserPath },
       ok: { 200: DoneAnswer },

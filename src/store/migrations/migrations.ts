@@ -27,6 +27,7 @@ import { handledAlerts } from "./0024-handled-alerts.ts";
 import { noticePauses } from "./0025-notice-pauses.ts";
 import { mutes } from "./0026-mutes.ts";
 import { signIns } from "./0027-sign-ins.ts";
+import { passwords } from "./0028-passwords.ts";
 import type { Engine, Migration } from "./migration.ts";
 
 /** In order; one that was released is never changed, only followed by another. Its number is its place, from 1. */
@@ -58,6 +59,7 @@ const migrations: readonly Migration[] = [
   noticePauses,
   mutes,
   signIns,
+  passwords,
 ];
 
 /** The version of the data that this program writes: the number of the newest migration. */

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Kysely, sql, type Transaction } from "kysely";
 import type { Group } from "../../model/group.ts";
+import type { GroupFields, GroupStore } from "../../ports/groups.ts";
 import { type Page, type PageAsk, workBytes } from "../../ports/pages.ts";
-import type { GroupFields, GroupStore } from "../../ports/store.ts";
 import type { GroupRow, Schema } from "../schema.ts";
 import { checkAsRead } from "./as-read.ts";
 import { optionalList } from "./json-columns.ts";

@@ -35,6 +35,7 @@ export function userOf(row: UserRow): User {
     from: row.valid_from,
     expires: row.expires,
     passwordHash: row.password_hash,
+    passwordSignsIn: row.password_signs_in === 1,
     apiKeyHash: row.api_key_hash,
     apiKeyId: row.api_key_id,
     creation: row.creation,
@@ -43,7 +44,7 @@ export function userOf(row: UserRow): User {
   };
 }
 
-function columnsOf(user: Omit<UserFields, "passwordHash">) {
+function columnsOf(user: Omit<UserFields, "passwordHash" | "passwordSignsIn">) {
   return {
     name: user.name,
     email: user.email,
@@ -72,6 +73,7 @@ export function rowOf(user: NewUser, now: number): NewUserRow {
     account: user.accountKey,
     owner: user.owner ? 1 : 0,
     password_hash: user.passwordHash,
+    password_signs_in: user.passwordSignsIn === true ? 1 : 0,
     api_key_hash: user.apiKeyHash,
     api_key_id: user.apiKeyId,
     creation: now,
@@ -158,7 +160,7 @@ export class UserRows implements UserStore {
   }
 
   replace(key: number, fields: UserFields, now: number, read?: User): Promise<User | "emailInUse" | "missing"> {
-    const { passwordHash } = fields;
+    const { passwordHash, passwordSignsIn = false } = fields;
     return this.#database.transaction().execute(async (transaction) => {
       if (!(await isThere(transaction, key, read))) return "missing";
       if (await isEmailTaken(transaction, fields.email, key)) return "emailInUse";
@@ -166,7 +168,9 @@ export class UserRows implements UserStore {
         .updateTable("user")
         .set({
           ...columnsOf(fields),
-          ...(passwordHash !== undefined && { password_hash: passwordHash }),
+          ...(passwordHash !== undefined && {
+            ...{ password_hash: passwordHash, password_signs_in: passwordSignsIn ? 1 : 0 },
+          }),
           modification: now,
         })
         .where("key", "=", key)
@@ -206,7 +210,8 @@ export class UserRows implements UserStore {
   setPassword(key: number, passwordHash: string, now: number, read?: User): Promise<boolean> {
     return this.#database.transaction().execute(async (transaction) => {
       if (!(await isThere(transaction, key, read))) return false;
-      const changed = transaction.updateTable("user").set({ password_hash: passwordHash, modification: now });
+      const password = { password_hash: passwordHash, password_signs_in: 1 };
+      const changed = transaction.updateTable("user").set({ ...password, modification: now });
       await changed.where("key", "=", key).execute();
       return true;
     });

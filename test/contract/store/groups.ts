@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { GroupFields, Store } from "../../../src/ports/store.ts";
+import type { GroupFields } from "../../../src/ports/groups.ts";
+import type { Store } from "../../../src/ports/store.ts";
 import { makeAccount, now, unique } from "./harness.ts";
 
 function groupFields(changes: Partial<GroupFields> = {}): GroupFields {

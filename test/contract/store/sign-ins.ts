@@ -82,10 +82,20 @@ export function signInContract(store: () => Store, reopen: () => Promise<void>):
     it("are set alone, and not where the user has changed since it was read", async () => {
       const user = await makeUser(store(), (await makeAccount(store())).key);
       assert.equal(await store().users.setPassword(user.key, "one", now + 1, user), true);
-      const changed = { ...user, passwordHash: "one", modification: now + 1 };
+      const changed = { ...user, passwordHash: "one", passwordSignsIn: true, modification: now + 1 };
       assert.deepEqual(await store().users.findByKey(user.key), changed);
       await assert.rejects(store().users.setPassword(user.key, "two", now + 2, user), { name: "ChangedSince" });
       assert.deepEqual(await store().users.findByKey(user.key), changed);
+      const { passwordHash: _hash, passwordSignsIn: _signsIn, ...kept } = changed;
+      const replaced = (fields: object) =>
+        store().users.replace(user.key, { ...kept, passwordHash: undefined, ...fields }, now);
+      const state = async (fields: object) => {
+        const result = await replaced(fields);
+        return typeof result === "string" ? result : [result.passwordHash, result.passwordSignsIn];
+      };
+      assert.deepEqual(await state({}), ["one", true]);
+      assert.deepEqual(await state({ passwordHash: "three" }), ["three", false]);
+      assert.deepEqual(await state({ passwordHash: "four", passwordSignsIn: true }), ["four", true]);
       await store().users.remove(user.key);
       assert.equal(await store().users.setPassword(user.key, "two", now + 2), false);
     });

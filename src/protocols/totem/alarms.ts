@@ -18,7 +18,10 @@ export const dataAlarms: ReadonlyMap<string, Alarm> = new Map<string, Alarm>([
   ["43", "hardBraking"],
 ]);
 
-/** Alarm types of AVL and AT03 that are alarms (AVL02, AVL05: "Alarm type"). Others are inputs, sleep, charging, intervals. */
+/**
+ * Alarm types of AVL and AT03 that are alarms (AVL02, AVL05: "Alarm type"). Others are inputs, sleep, charging,
+ * intervals.
+ */
 export const avlAlarms: ReadonlyMap<string, Alarm> = new Map<string, Alarm>([
   ["01", "sos"],
   ["08", "powerCut"],

@@ -41,7 +41,10 @@ function putPower(report: Draft, text: string): void {
   put(report, "externalVoltage", scaled(text.slice(3), 1), "externalText");
 }
 
-/** A report of AT03 between bars: time, validity, place, knots, course, HDOP, flags, power, analog inputs, cell, probes, odometer in km, serial number. */
+/**
+ * A report of AT03 between bars: time, validity, place, knots, course, HDOP, flags, power, analog inputs, cell, probes,
+ * odometer in km, serial number.
+ */
 export const readFields: Read = ({ kind, body }) => {
   const report = draft();
   const fields = body.split("|");

@@ -88,8 +88,8 @@ function readVoltages(report: Draft, text: string): void {
 }
 
 /**
- * What follows the voltages: analog inputs (not of AVL201), cell, temperature, odometer in km (not of AVL02), serial number, and of AVL08 a card. The odometer
- * is known by its point.
+ * What follows the voltages: analog inputs (not of AVL201), cell, temperature, odometer in km (not of AVL02), serial
+ * number, and of AVL08 a card. The odometer is known by its point.
  */
 function readValues(report: Draft, fields: readonly string[]): void {
   const point = fields.findIndex((text) => text.includes("."));

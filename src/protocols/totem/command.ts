@@ -6,8 +6,8 @@ import { seal, type TotemSession } from "./sentence.ts";
 const maximumText = 160;
 
 /**
- * `000000,025,C,1` (password, number, parameters), with or without the `*` and `#` that it has in an SMS. Trackers of the hex form take the text of an SMS,
- * others a message of the type CF.
+ * `000000,025,C,1` (password, number, parameters), with or without the `*` and `#` that it has in an SMS. Trackers of
+ * the hex form take the text of an SMS, others a message of the type CF.
  */
 export const command: CommandForm<TotemSession> = {
   name: "command",

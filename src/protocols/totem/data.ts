@@ -29,7 +29,10 @@ interface Middle {
   readonly probes: number;
 }
 
-/** Which parts a text of this length has: analog input 1, with 2 to 4 or without, and no, one or two probes. Undefined: there is no such text. */
+/**
+ * Which parts a text of this length has: analog input 1, with 2 to 4 or without, and no, one or two probes. Undefined:
+ * there is no such text.
+ */
 function middleOf(length: number): Middle | undefined {
   for (const power of [4, 3] as const)
     for (const network of [false, true]) {
@@ -43,7 +46,10 @@ function middleOf(length: number): Middle | undefined {
 const analogs = ["analog1", "analog2", "analog3", "analog4"] as const;
 const temperatures = ["temperature", "temperature2"] as const;
 
-/** Standard data string of AT05, AT07 and AT09 (2.2). Its acknowledgement is of type AA, whatever the string's type (2.2.3). */
+/**
+ * Standard data string of AT05, AT07 and AT09 (2.2). Its acknowledgement is of type AA, whatever the string's type
+ * (2.2.3).
+ */
 export const readData: Read = ({ kind, body }) => {
   const report = draft();
   const fix = readString(kind, body, report);

@@ -15,7 +15,10 @@ const letterE = 0x45;
 /** Characters of time and date behind an alarm type. */
 const timeLength = 12;
 
-/** Types of the counted form that are no standard data string; others that begin with E are pictures and what else the models have. */
+/**
+ * Types of the counted form that are no standard data string; others that begin with E are pictures and what else the
+ * models have.
+ */
 const kinds: ReadonlySet<string> = new Set(["BB", "CF"]);
 
 /** What a frame is: a type, or one of the strings of the hex form. */

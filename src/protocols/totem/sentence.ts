@@ -12,8 +12,8 @@ export interface TotemSession {
 }
 
 /**
- * `counted` (AT05, AT07, AT09): `$$`, length in four digits, type, identifier, `|`, body, exclusive or in two hex digits.
- * `hex` (AT03, AVL): `$$`, length in two hex digits, identifier, `|`, alarm type, body, CRC in four hex digits.
+ * `counted` (AT05, AT07, AT09): `$$`, length in four digits, type, identifier, `|`, body, exclusive or in two hex
+ * digits. `hex` (AT03, AVL): `$$`, length in two hex digits, identifier, `|`, alarm type, body, CRC in four hex digits.
  */
 export type Form = "counted" | "hex";
 

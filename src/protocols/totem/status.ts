@@ -66,8 +66,8 @@ const flags: readonly (readonly [number, FlagReading])[] = [
 const gpsModuleError = 24;
 
 /**
- * Puts Vehicle Status (AT09, 2.2.3) and answers whether GPS is fixed. Which model sent it is told by the message's analog inputs and probes: AT07 has one
- * input and one probe at most, AT05 two probes, AT09 four inputs.
+ * Puts Vehicle Status (AT09, 2.2.3) and answers whether GPS is fixed. Which model sent it is told by the message's
+ * analog inputs and probes: AT07 has one input and one probe at most, AT05 two probes, AT09 four inputs.
  */
 export function putStatus(report: Draft, status: number, inputs: number, probes: number): boolean {
   const layout = inputs > 1 ? at09 : probes > 1 ? at05 : at07;

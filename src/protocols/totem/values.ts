@@ -30,7 +30,10 @@ export function scaled(text: string | undefined, divisor: 1 | 10 | 100): number 
   return value === mismatch ? undefined : value / divisor;
 }
 
-/** `STTT` in tenths of a degree, `-` or a digit first (AVL02, 3). Without a probe it is 0000, which no manual tells from 0 °C: absent. */
+/**
+ * `STTT` in tenths of a degree, `-` or a digit first (AVL02, 3). Without a probe it is 0000, which no manual tells from
+ * 0 °C: absent.
+ */
 export function celsius(text: string | undefined): number | undefined {
   if (text === undefined || !/^[-\d]\d{3}$/.test(text) || text === "0000") return undefined;
   return Number(text) / 10;

@@ -19,6 +19,7 @@ import { owntracks } from "./owntracks/index.ts";
 import { queclink } from "./queclink/index.ts";
 import { ruptela } from "./ruptela/index.ts";
 import { suntech } from "./suntech/index.ts";
+import { t800x } from "./t800x/index.ts";
 import { teltonika } from "./teltonika/index.ts";
 import { tk103 } from "./tk103/index.ts";
 import { totem } from "./totem/index.ts";
@@ -46,6 +47,7 @@ export const protocols: readonly AnyProtocol[] = [
   queclink,
   ruptela,
   suntech,
+  t800x,
   teltonika,
   tk103,
   totem,

@@ -37,6 +37,14 @@ describe("the picture of the fleet", () => {
     assert.equal(bubbles[0]?.x.toFixed(6), "0.506250");
   });
 
+  it("has a bubble where a cell has no room, until a person looks at single vehicles", () => {
+    const store = fleet(1, 1, 1, 1, 1, 1, 1, 100);
+    const { singles, bubbles } = pictureOf(store, world);
+    assert.deepEqual([[...singles], bubbles[0]?.count], [[7], 7]);
+    const street = { left: 0.5, top: 0.49, right: 0.51, bottom: 0.51, worldPixels: 512 * 2 ** 17 };
+    assert.equal(pictureOf(store, street).singles.length, 7);
+  });
+
   it("leaves out what is not in view, not shown, or has no position", () => {
     const store = fleet(0, 90, 10);
     store.setStatus("silent", true, now, now);

@@ -33,6 +33,10 @@ export interface Picture {
 export const mostSingles = 3000;
 /** Side of a cell, pixels: a bubble and the space around it. */
 export const cellPixels = 60;
+/** As many sprites as a cell has room for; where more are in one, nobody can tell them apart. */
+const roomOfCell = 6;
+/** From here on, zoom 17, a person looks at single vehicles, however near to each other they stand. */
+const streetPixels = 512 * 2 ** 17;
 
 /** Rows of the devices in view of which `shown` is not 0. */
 function rowsInView(store: FleetStore, view: View, shown: Uint8Array | undefined): Uint32Array<ArrayBuffer> {
@@ -53,7 +57,8 @@ function rowsInView(store: FleetStore, view: View, shown: Uint8Array | undefined
 /** Decides what is drawn. The cells lie fast on the world, so that bubbles stay where they are while the map is moved. */
 export function pictureOf(store: FleetStore, view: View, shown?: Uint8Array, most = mostSingles): Picture {
   const rows = rowsInView(store, view, shown);
-  if (rows.length <= most) return { singles: rows, bubbles: [], inView: rows.length };
+  const few = rows.length <= most;
+  if (few && view.worldPixels >= streetPixels) return { singles: rows, bubbles: [], inView: rows.length };
   const perCell = view.worldPixels / cellPixels;
   const firstColumn = Math.floor(view.left * perCell);
   const firstLine = Math.floor(view.top * perCell);
@@ -61,13 +66,17 @@ export function pictureOf(store: FleetStore, view: View, shown?: Uint8Array, mos
   const lines = Math.floor(view.bottom * perCell) - firstLine + 1;
   const kinds = deviceStates.length;
   const cells = new Cells(columns * lines, kinds);
-  for (const row of rows) {
+  const cellOf = new Uint32Array(rows.length);
+  for (const [index, row] of rows.entries()) {
     const x = store.x[row] ?? 0;
     const y = store.y[row] ?? 0;
     const cell = (Math.floor(y * perCell) - firstLine) * columns + Math.floor(x * perCell) - firstColumn;
-    cells.add(cell, row, x, y, store.state[row] ?? 0);
+    cellOf[index] = cell;
+    cells.add(cell, x, y, store.state[row] ?? 0);
   }
-  return { ...cells.read(), inView: rows.length };
+  const room = few ? roomOfCell : 1;
+  const singles = rows.filter((_row, index) => cells.count(cellOf[index] ?? 0) <= room);
+  return { singles, bubbles: cells.bubbles(room), inView: rows.length };
 }
 
 /** Sums by cell. */
@@ -76,7 +85,6 @@ class Cells {
   readonly #counts: Uint32Array;
   readonly #x: Float64Array;
   readonly #y: Float64Array;
-  readonly #last: Uint32Array;
   readonly #kinds: number;
 
   constructor(size: number, kinds: number) {
@@ -85,27 +93,25 @@ class Cells {
     this.#counts = new Uint32Array(size);
     this.#x = new Float64Array(size);
     this.#y = new Float64Array(size);
-    this.#last = new Uint32Array(size);
   }
 
-  add(cell: number, row: number, x: number, y: number, state: number): void {
+  add(cell: number, x: number, y: number, state: number): void {
     this.#counts[cell] = (this.#counts[cell] ?? 0) + 1;
     this.#x[cell] = (this.#x[cell] ?? 0) + x;
     this.#y[cell] = (this.#y[cell] ?? 0) + y;
-    this.#last[cell] = row;
     const at = cell * this.#kinds + state;
     this.#states[at] = (this.#states[at] ?? 0) + 1;
   }
 
-  read(): { readonly singles: Uint32Array<ArrayBuffer>; readonly bubbles: readonly Bubble[] } {
-    const singles: number[] = [];
+  count(cell: number): number {
+    return this.#counts[cell] ?? 0;
+  }
+
+  /** The cells that hold more than there is room for. */
+  bubbles(room: number): readonly Bubble[] {
     const bubbles: Bubble[] = [];
     for (const [cell, count] of this.#counts.entries()) {
-      if (count === 0) continue;
-      if (count === 1) {
-        singles.push(this.#last[cell] ?? 0);
-        continue;
-      }
+      if (count <= room) continue;
       bubbles.push({
         x: (this.#x[cell] ?? 0) / count,
         y: (this.#y[cell] ?? 0) / count,
@@ -113,7 +119,7 @@ class Cells {
         states: [...this.#states.subarray(cell * this.#kinds, (cell + 1) * this.#kinds)],
       });
     }
-    return { singles: Uint32Array.from(singles), bubbles };
+    return bubbles;
   }
 }
 

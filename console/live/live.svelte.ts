@@ -22,6 +22,7 @@ let open = $state(true);
 let eventAt = $state(Date.now());
 let devices = $state.raw<ReadonlyMap<string, Device>>(new Map());
 let alerts = $state.raw<ReadonlyMap<string, Alert>>(new Map());
+let told = $state.raw<ReadonlyMap<string, Alert>>(new Map());
 let complete = $state(false);
 
 /** Grows, at most four times a second, when something of the fleet has changed. */
@@ -51,6 +52,10 @@ export function nameOf(id: string): string {
 /** Alerts that nobody has closed, by id. */
 export function openAlerts(): ReadonlyMap<string, Alert> {
   return alerts;
+}
+/** Alerts that came or changed since the page was opened, by id. */
+export function heardAlerts(): ReadonlyMap<string, Alert> {
+  return told;
 }
 /** Whether the present has come, and what comes from now on is new. */
 export function isComplete(): boolean {
@@ -108,6 +113,7 @@ export function isPressing({ critical, state }: Alert): boolean {
 /** Takes an alert as it is now: from the stream, or from an answer. */
 export function takeAlert(alert: Alert): void {
   const next = new Map(alerts);
+  told = newestOf(told, alert);
   // What follows an alert's end tells of it by itself; it is not to be acted on.
   if (alert.state === undefined) return;
   if (alert.state === "closed") next.delete(alert.id);
@@ -115,6 +121,20 @@ export function takeAlert(alert: Alert): void {
   alerts = next;
   const pressing = [...next.values()].some((other) => other.deviceId === alert.deviceId && isPressing(other));
   fleet.setAlert(alert.deviceId, pressing, Date.now());
+}
+
+/** A page that stays open for weeks keeps the last of them. */
+const mostTold = 2000;
+
+function newestOf(before: ReadonlyMap<string, Alert>, alert: Alert): ReadonlyMap<string, Alert> {
+  const next = new Map(before);
+  next.delete(alert.id);
+  next.set(alert.id, alert);
+  for (const oldest of next.keys()) {
+    if (next.size <= mostTold) break;
+    next.delete(oldest);
+  }
+  return next;
 }
 
 function takeStatus(id: string, { connected, lastContact }: Status): void {

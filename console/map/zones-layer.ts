@@ -1,20 +1,8 @@
 import type { Map as LibreMap } from "maplibre-gl";
-import { allPages, answer, api } from "../api/client.ts";
-import type { components } from "../api/schema.ts";
 import { nothing, setData } from "./map.ts";
 import { type MapColours, textFont } from "./style.ts";
 import { areaOf } from "./zone-shape.ts";
-
-/** A zone of the account. */
-export type Zone = components["schemas"]["Geofence"];
-
-/** All zones of the account. */
-export function readZones(): Promise<readonly Zone[]> {
-  return allPages(
-    (cursor) => answer(api.GET("/api/geofences", { params: { query: cursor ? { cursor } : {} } })),
-    (page) => page.geofences,
-  );
-}
+import { readZones, type Zone } from "./zones.ts";
 
 /** Shows the account's zones below the devices. */
 export async function showZones(map: LibreMap, colours: MapColours): Promise<void> {

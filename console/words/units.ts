@@ -18,7 +18,7 @@ const usual: Readonly<Record<Quantity, Unit>> = {
   distance: { unit: "kilometer", digits: 1, from: same },
   temperature: { unit: "celsius", digits: 1, from: same },
   volume: { unit: "liter", digits: 1, from: same },
-  percent: { unit: "percent", digits: 0, from: same },
+  percent: { suffix: "%", digits: 0, from: same },
   voltage: { suffix: "V", digits: 2, from: same },
   rotation: { suffix: "1/min", digits: 0, from: same },
   seconds: { unit: "second", digits: 0, from: same },

@@ -36,7 +36,10 @@ describe("the languages", () => {
       .filter((name) => /\.(svelte|ts)$/.test(name) && !name.startsWith("dist") && !name.endsWith(".test.ts"))
       .map((name) => readFileSync(join(folder, name), "utf8"))
       .join("\n");
-    const made = [...sources.matchAll(/`((?:\w+\.)+)\$\{/g)].map(([, prefix = ""]) => prefix);
+    const made = [
+      ...[...sources.matchAll(/`((?:\w+\.)+)\$\{/g)].map(([, prefix = ""]) => prefix),
+      ...[...sources.matchAll(/\bnamed\("(\w+)"/g)].map(([, group]) => `${group}.`),
+    ];
     const unused = Object.keys(en)
       .map((key) => key.replace(/\.(one|other)$/, ""))
       .filter((key) => !sources.includes(`"${key}"`) && !made.some((prefix) => key.startsWith(prefix)));

@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { dayRange, localText, momentOf } from "./range.ts";
+
+describe("local time", () => {
+  it("is shown and read in the person's zone", () => {
+    assert.equal(localText("2026-01-15T12:30:05.250Z", "America/Bogota"), "2026-01-15T07:30:05");
+    assert.equal(momentOf("2026-01-15T07:30:05", "America/Bogota"), "2026-01-15T12:30:05.000Z");
+    assert.equal(momentOf("2026-01-15T07:30", "America/Bogota"), "2026-01-15T12:30:00.000Z");
+  });
+
+  it("knows summer time", () => {
+    // In Madrid summer begins on 29 March 2026 at 02:00, and ends on 25 October at 03:00.
+    assert.equal(momentOf("2026-03-28T12:00:00", "Europe/Madrid"), "2026-03-28T11:00:00.000Z");
+    assert.equal(momentOf("2026-03-29T12:00:00", "Europe/Madrid"), "2026-03-29T10:00:00.000Z");
+    assert.equal(momentOf("2026-10-25T02:30:00", "Europe/Madrid"), "2026-10-25T00:30:00.000Z");
+  });
+});
+
+it("a day is that of the zone, also one of 23 hours", () => {
+  const now = Date.parse("2026-03-30T10:00:00Z");
+  assert.deepEqual(dayRange(now, 0, "Europe/Madrid"), {
+    from: "2026-03-29T22:00:00.000Z",
+    to: "2026-03-30T10:00:00.000Z",
+  });
+  assert.deepEqual(dayRange(now, 1, "Europe/Madrid"), {
+    from: "2026-03-28T23:00:00.000Z",
+    to: "2026-03-29T21:59:59.999Z",
+  });
+});

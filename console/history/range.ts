@@ -1,0 +1,37 @@
+/** A moment as a field of local time shows it in a zone: "2026-01-15T12:30:00". */
+export function localText(moment: string, timeZone: string): string {
+  const { year, month, day, hour, minute, second } = partsOf(Date.parse(moment), timeZone);
+  return `${year}-${month}-${day}T${hour}:${minute}:${second}`;
+}
+
+/** The moment that a field of local time names in a zone. Of an hour that is there twice it is the first. */
+export function momentOf(local: string, timeZone: string): string {
+  const asUtc = Date.parse(`${local.length === 16 ? `${local}:00` : local}Z`);
+  if (Number.isNaN(asUtc)) return local;
+  const before = offsetOf(asUtc - 86_400_000, timeZone);
+  const guess = asUtc - before;
+  const offset = offsetOf(guess, timeZone);
+  return new Date(offset === before ? guess : asUtc - offset).toISOString();
+}
+
+/** The day of a zone that was so many days ago; the present one ends now. */
+export function dayRange(now: number, back: number, timeZone: string): { readonly from: string; readonly to: string } {
+  const { year, month, day } = partsOf(now, timeZone);
+  const noon = Date.UTC(Number(year), Number(month) - 1, Number(day) - back, 12);
+  const from = momentOf(`${new Date(noon).toISOString().slice(0, 10)}T00:00:00`, timeZone);
+  if (back === 0) return { from, to: new Date(now).toISOString() };
+  const after = momentOf(`${new Date(noon + 86_400_000).toISOString().slice(0, 10)}T00:00:00`, timeZone);
+  return { from, to: new Date(Date.parse(after) - 1).toISOString() };
+}
+
+function offsetOf(moment: number, timeZone: string): number {
+  return Date.parse(`${localText(new Date(moment).toISOString(), timeZone)}Z`) - Math.floor(moment / 1000) * 1000;
+}
+
+function partsOf(moment: number, timeZone: string): Readonly<Record<string, string>> {
+  const format = new Intl.DateTimeFormat("en-CA", {
+    ...{ timeZone, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit" },
+    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit" },
+  });
+  return Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, value]));
+}

@@ -45,6 +45,8 @@ export async function createMap(
     fitBoundsOptions: { padding: 40, maxZoom: 15 },
     attributionControl: false,
     renderWorldCopies: false,
+    // Counts change twice a second: the old one must not stand under the new one.
+    fadeDuration: 0,
     dragRotate: false,
     pitchWithRotate: false,
     touchPitch: false,

@@ -8,7 +8,7 @@ const body: Schema = {
       properties: {
         type: { type: "string", enum: ["speedOver"] },
         parameters: {
-          properties: { kmh: { type: "number", minimum: 0, maximum: 500, description: "km/h" } },
+          properties: { kmh: { type: "number", minimum: 0, maximum: 500 } },
           required: ["kmh"],
         },
       },
@@ -31,9 +31,9 @@ const body: Schema = {
 it("the fields of a type are those of the document", () => {
   const types = typesOf(body);
   assert.deepEqual([...types.keys()], ["speedOver", "inputOn"]);
-  const none = { choices: [], minimum: undefined, maximum: undefined, hint: "", required: false };
+  const none = { choices: [], minimum: undefined, maximum: undefined, required: false };
   assert.deepEqual(types.get("speedOver"), [
-    { ...none, name: "kmh", kind: "number", required: true, minimum: 0, maximum: 500, hint: "km/h" },
+    { ...none, name: "kmh", kind: "number", required: true, minimum: 0, maximum: 500 },
   ]);
   assert.deepEqual(types.get("inputOn"), [
     { ...none, name: "input", kind: "choice", choices: [1, 2] },

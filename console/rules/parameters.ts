@@ -1,8 +1,6 @@
 /** A part of a JSON schema, as the API's document has it. */
 export interface Schema {
   readonly type?: string | readonly string[];
-  readonly title?: string;
-  readonly description?: string;
   readonly enum?: readonly (string | number)[];
   readonly minimum?: number;
   readonly maximum?: number;
@@ -21,7 +19,6 @@ export interface ParameterField {
   readonly choices: readonly (string | number)[];
   readonly minimum: number | undefined;
   readonly maximum: number | undefined;
-  readonly hint: string;
 }
 
 /** The types of rules with the fields of their parameters, as the document of the API tells them: what the service takes stands nowhere else. */
@@ -42,7 +39,6 @@ function fieldsOf({ properties = {}, required = [] }: Schema): readonly Paramete
     choices: schema.enum ?? [],
     minimum: schema.minimum,
     maximum: schema.maximum,
-    hint: schema.description ?? "",
   }));
 }
 

@@ -19,12 +19,13 @@ import { firstToken } from "./domain/first-password.ts";
 import { bootstrapOperator, type OperatorKey } from "./domain/operator.ts";
 import { Retention } from "./domain/retention.ts";
 import { createGateway, type Gateway } from "./gateway/index.ts";
-import { type MetricsServer, startMetrics } from "./http/metrics-server.ts";
+import { type MetricsServer, shownMetrics, startOwnMetrics } from "./http/metrics-server.ts";
 import { createHttp, type HttpOptions, type HttpServer } from "./http/server.ts";
-import type { HttpDeps, ShownMetrics } from "./http/services.ts";
+import type { HttpDeps } from "./http/services.ts";
 import { measureIngest } from "./ingest/figures.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ingestMetrics } from "./ingest/metrics.ts";
+import { lastLocationsOf } from "./ingest/states.ts";
 import { capsBy } from "./model/caps.ts";
 import { createRecipientAsking } from "./notify/ask-recipient.ts";
 import { createLetters, type PostOffice } from "./notify/letters.ts";
@@ -166,10 +167,10 @@ async function startParts(
     alertTrial: trialOver(store),
     operatorKeyHash: operator.hash,
     ...limitsOf(config),
-    lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
+    lastLocations: lastLocationsOf(ingest.states),
     ...{ setAsides: ingest, ...kept },
     readiness: () => health.ready(),
-    shownMetrics: config.metrics.listen === "" ? shownMetrics(config, metrics) : undefined,
+    shownMetrics: config.metrics.listen === "" ? shownMetrics(config.metrics, () => metrics.text()) : undefined,
   }).catch(async (error: unknown) => {
     await sms?.close();
     await mailer?.close();
@@ -190,7 +191,7 @@ async function startParts(
     engine.start();
     const [tracker] = await gateway.start();
     outbox.start();
-    ownMetrics = await startOwnMetrics(config, metrics, log);
+    ownMetrics = await startOwnMetrics(config.metrics, () => metrics.text(), log);
     const { port } = await http.start();
     const devicePort = tracker?.port ?? config.device.port;
     const url = `${certificates.http === undefined ? "http" : "https"}://${reachedAt(config.http.host, port)}`;
@@ -216,20 +217,6 @@ function healthOf(store: OpenedStore, ingest: Ingest, clock: Clock, log: Log): H
   const checks = { store: () => store.check(), commits: () => ingest.check(), history };
   const notes = { clock: () => (ingest.ownClock.standing === "right" ? "ok" : ingest.ownClock.standing) };
   return createHealth(checks, clock, log, { notes });
-}
-
-/** What /metrics answers on the port of the API: nothing unless there is a token. */
-function shownMetrics({ metrics: { token } }: Config, metrics: MetricsRegistry): ShownMetrics | undefined {
-  return token === "" ? undefined : { text: () => metrics.text(), tokenHash: hashApiKey(token) };
-}
-
-/** The metrics on an address of their own, where the configuration has one. */
-async function startOwnMetrics(config: Config, metrics: MetricsRegistry, log: Log): Promise<MetricsServer | undefined> {
-  if (config.metrics.listen === "") return undefined;
-  const open = { text: () => metrics.text(), tokenHash: undefined };
-  const server = await startMetrics(config.metrics.listen, shownMetrics(config, metrics) ?? open);
-  log.info({ url: server.url }, "metrics");
-  return server;
 }
 
 /** What sends SMS and e-mail, loaded only where it is configured: most services send none. */
@@ -267,8 +254,8 @@ async function outboxOf(
   });
 }
 
-function httpOptions({ http, api, answers, sessions, trips }: Config, tls: HttpOptions["tls"]): HttpOptions {
-  return { ...http, tls, limits: { ...api, ...http, answers, sessions, trips } };
+function httpOptions({ http, api, answers, sessions, streams, trips }: Config, tls: HttpOptions["tls"]): HttpOptions {
+  return { ...http, tls, limits: { ...api, ...http, answers, sessions, streams, trips } };
 }
 
 function limitsOf(

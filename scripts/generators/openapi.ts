@@ -85,7 +85,7 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       codeLimits: { codesToAddress: 1, codesOfAccount: 1, perAccount: 1 },
       resends: { ofNotice: 1, perMinute: 1 },
       dispatcher: { dispatch: async () => ({ outcome: "notConnected" }), onReachable: () => {} },
-      presence: { lastSeen: () => undefined },
+      presence: { lastSeen: () => undefined, contact: () => undefined },
       checkAlertRule: checkRule,
       alertRuleNeeds: () => [],
       checkWebhook: () => undefined,
@@ -99,7 +99,10 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       }),
       operatorKeyHash: "",
       requireEncryptedPasswords: false,
-      lastLocations: { lastLocation: () => undefined },
+      lastLocations: {
+        lastLocation: () => undefined,
+        latest: () => ({ json: undefined, position: undefined, receivedAt: undefined }),
+      },
       readiness: async () => ({ ready: true, checks: {} }),
     },
   );

@@ -16,6 +16,7 @@ import { sessions } from "./sessions.ts";
 import { apiShares, deviceShares, httpShares } from "./shares.ts";
 import { sms } from "./sms.ts";
 import { store } from "./store.ts";
+import { streams } from "./streams.ts";
 import { deviceTls, httpTls } from "./tls.ts";
 import { trips } from "./trips.ts";
 
@@ -206,6 +207,7 @@ export const configSchema = Type.Object({
   device,
   api,
   answers,
+  streams,
   quotas,
   ingest,
   owner: Type.Object({

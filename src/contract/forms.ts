@@ -69,6 +69,14 @@ export const recipientCode = "^(?: ?[0-9]){8}$";
 export const mostDevicesAsked = 100;
 /** Ids of devices, separated by commas. */
 export const deviceIds = `^[A-Za-z0-9._:@+/-]{1,64}(?:,[A-Za-z0-9._:@+/-]{1,64}){0,${mostDevicesAsked - 1}}$`;
+/** Ids of groups, separated by commas. */
+export const groupIds = `^[A-Za-z0-9_-]{1,64}(?:,[A-Za-z0-9_-]{1,64}){0,${mostDevicesAsked - 1}}$`;
+const degrees = "-?[0-9]{1,3}(?:\\.[0-9]{1,15})?";
+/** A rectangle of the map: west, south, east, north. */
+export const boxForm = `^${degrees}(?:,${degrees}){3}$`;
+const kind = "(?:location|alert|status|command)";
+/** Kinds of events, separated by commas. */
+export const kindsForm = `^${kind}(?:,${kind}){0,3}$`;
 
 /** What an answer says of a text that has not the form of a pattern: of every pattern that the validator checks. */
 const sentences: Readonly<Record<string, string>> = {
@@ -89,6 +97,9 @@ const sentences: Readonly<Record<string, string>> = {
   [accountIdForm]: "must be the id of an account",
   [recipientCode]: "must be the 8 digits of the message",
   [deviceIds]: `must be ids of devices, ${mostDevicesAsked} at most, separated by commas`,
+  [groupIds]: `must be ids of groups, ${mostDevicesAsked} at most, separated by commas`,
+  [boxForm]: "must be four numbers, separated by commas: west, south, east and north, in degrees",
+  [kindsForm]: "must be some of location, alert, status and command, separated by commas",
   [deviceIdPattern]: "must be 1 to 64 of letters, digits, - _ . : @ + / and neither . nor ..",
   [networkPattern]: "must be an IPv4 or IPv6 address or network, such as 203.0.113.0/24",
 };

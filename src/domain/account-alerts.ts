@@ -5,6 +5,7 @@ import type { User } from "../model/account.ts";
 import type { AlertAct } from "../model/alert.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { AccountAlertsAsk, AlertKey, AlertsWanted } from "../ports/alert-store.ts";
+import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PageAsk } from "../ports/pages.ts";
 import type { NamedDevice, Store } from "../ports/store.ts";
@@ -37,6 +38,7 @@ export interface AccountAlertsContext {
   readonly devices: Pick<Devices, "find">;
   readonly groups: Pick<Groups, "find">;
   readonly visibility: Visibility;
+  readonly bus: Bus;
   readonly clock: Clock;
 }
 
@@ -132,7 +134,7 @@ async function wantedOf(
 }
 
 /** What somebody does with alerts: with all that are named, or with none of them. */
-function createActing({ store, visibility, clock }: AccountAlertsContext) {
+function createActing({ store, visibility, bus, clock }: AccountAlertsContext) {
   return async (
     user: User,
     { ids, note = null }: AlertsActRequest,
@@ -150,6 +152,7 @@ function createActing({ store, visibility, clock }: AccountAlertsContext) {
       alerts.map(({ key }) => key),
       { at: clock.now(), user: user.email, note },
     );
+    bus.publish({ type: "alertsHandled", accountKey, ids });
     return viewsOf(await store.alerts.ofAccount(accountKey, ids), named);
   };
 }

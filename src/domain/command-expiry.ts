@@ -99,8 +99,8 @@ export class CommandExpiry {
     if (this.#isHeld()) return retryMs;
     try {
       const ended = await this.#commands.expire(this.#clock.now());
-      if (ended > 0) {
-        this.#log.info({ commands: ended }, "queued commands ran out");
+      if (ended.length > 0) {
+        this.#log.info({ commands: ended.length }, "queued commands ran out");
         this.#onEnded();
       }
       // What is added while the store is asked counts beside its answer.

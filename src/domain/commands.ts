@@ -21,6 +21,7 @@ import { commandView } from "./command-view.ts";
 import { isSame, readWish, recordOf, type Wish } from "./command-wish.ts";
 import type { Devices } from "./devices.ts";
 import { type Listed, listedOf } from "./listed.ts";
+import { toldCommands } from "./told-commands.ts";
 
 /** What became of a command so far, and which record tells of it. */
 export interface Outcome {
@@ -85,9 +86,14 @@ class DeviceCommands implements Commands {
   readonly #sms: CommandSms | undefined;
   readonly #underWay = new CommandsUnderWay();
 
-  constructor(context: CommandsContext) {
-    this.#context = context;
+  constructor({ store, ...rest }: CommandsContext) {
     const underWay = this.#underWay;
+    const commands = toldCommands(store.commands, (command) =>
+      rest.bus.publish({ type: "commandChanged", command: underWay.tell(command) }),
+    );
+    const { devices, daily, accounts, users } = store;
+    const context = { ...rest, store: { commands, devices, daily, accounts, users } };
+    this.#context = context;
     this.#queue = new CommandQueue({ ...context, underWay });
     this.#sms = context.sms && new CommandSms({ ...context, underWay, sender: context.sms });
   }

@@ -48,7 +48,7 @@ class SocketGateway implements Gateway {
   constructor(options: GatewayOptions, deps: GatewayDeps) {
     this.#options = options;
     const limits = { ...defaultLimits, ...options.limits };
-    const registry = new Registry();
+    const registry = new Registry((id) => deps.bus.publish({ type: "reachChanged", id }));
     this.#shared = {
       deps,
       limits,
@@ -94,7 +94,11 @@ class SocketGateway implements Gateway {
   }
 
   get presence(): Presence {
-    return this.#shared.registry;
+    const { registry, deps } = this.#shared;
+    return {
+      lastSeen: (device) => registry.lastSeen(device),
+      contact: (device) => registry.contact(device, this.#shared.tick, deps.clock.now()),
+    };
   }
 
   get dispatcher(): Dispatcher {

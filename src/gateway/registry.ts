@@ -1,4 +1,4 @@
-import type { Presence, Seen } from "../ports/presence.ts";
+import type { Contact, Seen } from "../ports/presence.ts";
 import { RecentMap } from "../shares/recent-map.ts";
 import type { ExpectedReply, Transport } from "../wire/protocol.ts";
 import type { Login } from "./logins.ts";
@@ -27,15 +27,26 @@ export interface Reachable extends Login {
   write(bytes: Uint8Array): void;
 }
 
+/** How a device was seen, and when something last came on the conversation that it left since, in ticks. */
+interface Remembered extends Seen {
+  readonly heardAt?: number;
+}
+
 /** Devices whose last way and place are remembered, some 150 bytes each: all of a service of the default size, five times. */
 const remembered = 100_000;
 
 /** On which conversation each device is reached, by the id that it is registered under (`takeover.ts` decides), and where it was seen. Commands find their way by it. */
-export class Registry implements Presence {
+export class Registry {
   readonly #reachable = new Map<string, Reachable>();
-  readonly #seen = new RecentMap<string, Seen>(remembered);
+  readonly #seen = new RecentMap<string, Remembered>(remembered);
   /** When the conversations of devices that are not reached ended, in ticks. */
   readonly #left = new RecentMap<string, number>(remembered);
+  readonly #onChange: (device: string) => void;
+
+  /** `onChange`: told of a device that is reached from now on, on another conversation, or no longer. */
+  constructor(onChange: (device: string) => void = () => {}) {
+    this.#onChange = onChange;
+  }
 
   get size(): number {
     return this.#reachable.size;
@@ -46,7 +57,9 @@ export class Registry implements Presence {
   }
 
   set(device: string, by: Reachable): void {
+    if (this.#reachable.get(device) === by) return;
     this.#reachable.set(device, by);
+    this.#onChange(device);
   }
 
   /** Forgets the device's conversation, unless it is reached on another one by now. */
@@ -54,6 +67,9 @@ export class Registry implements Presence {
     if (this.#reachable.get(device) !== by) return;
     this.#reachable.delete(device);
     this.#left.set(device, tick);
+    const seen = this.#seen.get(device);
+    if (seen !== undefined) this.#seen.set(device, { ...seen, heardAt: by.heardAt });
+    this.#onChange(device);
   }
 
   /** When the device's last conversation ended; of one that is not known, when the service started. */
@@ -68,5 +84,16 @@ export class Registry implements Presence {
 
   lastSeen(device: string): Seen | undefined {
     return this.#seen.get(device);
+  }
+
+  /** `tick` and `now`: the same moment, in ticks and epoch ms. */
+  contact(device: string, tick: number, now: number): Contact | undefined {
+    const by = this.#reachable.get(device);
+    const seen = this.#seen.get(device);
+    const heardAt = by?.heardAt ?? seen?.heardAt;
+    const protocol = by?.protocol.id ?? seen?.protocol;
+    if (protocol === undefined) return undefined;
+    const heard = heardAt === undefined ? 0 : now - (tick - heardAt) * 1000;
+    return { connected: by !== undefined, protocol, at: Math.max(seen?.at ?? 0, heard) };
   }
 }

@@ -94,6 +94,12 @@ export class Answers {
     if (reply.request.openAnswer?.left === true) throw connectionClosed();
   }
 
+  /** The answer goes on within limits of its own: it is no longer a request under way. */
+  detach(reply: FastifyReply): void {
+    const answer = reply.request.openAnswer;
+    if (answer !== null) this.#leave(answer);
+  }
+
   /** Whether the answer counts its bytes itself. */
   counts(reply: FastifyReply): boolean {
     return (reply.request.openAnswer?.bytes ?? 0) > 0;

@@ -18,6 +18,13 @@ export interface SessionLimits {
   readonly wrongPerHour: number;
 }
 
+/** Live streams that may be open; the settings `streams` say why they are so. */
+export interface StreamLimits {
+  readonly perUser: number;
+  readonly perAccount: number;
+  readonly inAll: number;
+}
+
 /** Limits of the HTTP side that a service may set. Their defaults stand in `defaultLimits`, each with its reason. */
 export interface HttpLimits {
   /** Connections at a time. */
@@ -44,6 +51,7 @@ export interface HttpLimits {
   readonly sessions: SessionLimits;
   /** What makes a trip, where a request does not say. */
   readonly trips: TripSettings;
+  readonly streams: StreamLimits;
 }
 
 /** The limits that are in force unless set otherwise, each with its reason. */
@@ -79,6 +87,7 @@ export const defaultLimits: HttpLimits = Object.freeze({
     unreadSeconds: 15,
   },
   sessions: { idleSeconds: 86_400, longestSeconds: 2_592_000, perUser: 50, triesPerMinute: 30, wrongPerHour: 100 },
+  streams: { perUser: 20, perAccount: 1000, inAll: 2000 },
 });
 
 /** Limits that nobody needs to set. */

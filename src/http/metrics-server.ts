@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { isBearer } from "../auth/api-key.ts";
+import { hashApiKey, isBearer } from "../auth/api-key.ts";
+import type { Log } from "../ports/log.ts";
 import { alwaysHeaders, secretHeaders } from "./plugins/headers.ts";
 import type { ShownMetrics } from "./services.ts";
 
@@ -10,6 +11,32 @@ export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
 const connections = 32;
 /** Time for the whole of a request, ms: it has a head and nothing more. */
 const requestMs = 10_000;
+
+/** Where the metrics are shown, and to whom; as the settings `metrics`. */
+interface MetricsSettings {
+  readonly listen: string;
+  readonly token: string;
+}
+
+/** What /metrics answers: nothing unless there is a token. */
+export function shownMetrics(
+  { token }: Pick<MetricsSettings, "token">,
+  text: ShownMetrics["text"],
+): ShownMetrics | undefined {
+  return token === "" ? undefined : { text, tokenHash: hashApiKey(token) };
+}
+
+/** The metrics on an address of their own, where the configuration has one. */
+export async function startOwnMetrics(
+  settings: MetricsSettings,
+  text: ShownMetrics["text"],
+  log: Log,
+): Promise<MetricsServer | undefined> {
+  if (settings.listen === "") return undefined;
+  const server = await startMetrics(settings.listen, shownMetrics(settings, text) ?? { text, tokenHash: undefined });
+  log.info({ url: server.url }, "metrics");
+  return server;
+}
 
 /** Whether who sent this `Authorization` header may see the metrics. */
 export function maySee(header: string | undefined, { tokenHash }: ShownMetrics): boolean {

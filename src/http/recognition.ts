@@ -1,9 +1,11 @@
+import { inactivity } from "../auth/permission.ts";
 import { csrfOf } from "../auth/session-token.ts";
 import type { Session, Tokens } from "../auth/tokens.ts";
 import type { Cache } from "../domain/cache.ts";
 import type { SignIns } from "../domain/sign-ins.ts";
 import type { TallyEntry } from "../domain/tally.ts";
 import type { Usage } from "../domain/usage.ts";
+import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { BrowserSession } from "./caller.ts";
@@ -65,6 +67,16 @@ export function createRecognition({ tokens, signIns, users, usage, clock }: Reco
     const token = sessionToken(request);
     return token === undefined ? undefined : byCookie(token);
   };
+}
+
+/** Asks again for the user of a request whose answer goes on: the user, or why it may go on no longer. Counts nothing. */
+export function whoIsStillThere(
+  request: Shown,
+  { recognise, clock }: { readonly recognise: Recognise; readonly clock: Clock },
+): User | ApiError | Promise<User | ApiError> {
+  return then<Known | undefined, User | ApiError>(recognise(request), (known) =>
+    known === undefined ? new ApiError("invalidToken") : (inactivity(known.user, clock.now()) ?? known.user),
+  );
 }
 
 /** What comes of a value, at once where the value is there. */

@@ -44,6 +44,7 @@ import { recipientPage } from "./routes/recipient-page.ts";
 import { recipientsRoutes } from "./routes/recipients.ts";
 import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { sessionRoutes } from "./routes/session.ts";
+import { streamRoute } from "./routes/stream.ts";
 import { tokenRoute } from "./routes/token.ts";
 import { trialRoute } from "./routes/trial.ts";
 import { tripRoutes } from "./routes/trips.ts";
@@ -97,6 +98,7 @@ export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<
       return { port: typeof address === "object" && address !== null ? address.port : options.port };
     },
     async stop() {
+      services.streams.stop();
       const timer = setTimeout(() => app.server.closeAllConnections(), fixedLimits.closeGraceMs);
       await app.close();
       clearTimeout(timer);
@@ -224,6 +226,7 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   readingsRoute(instance, services);
   tripRoutes(instance, services);
   alertsRoute(instance, services);
+  streamRoute(instance, services);
   geofencesRoutes(app, instance, services);
   alertRulesRoutes(app, instance, services);
   deviceRulesRoutes(app, instance, services);

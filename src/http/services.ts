@@ -18,6 +18,7 @@ import { createGeofences, type Geofences } from "../domain/geofences.ts";
 import { createGroups, type Groups } from "../domain/groups.ts";
 import { createHistory, type History } from "../domain/history.ts";
 import { ListCursors } from "../domain/list-cursors.ts";
+import { Live } from "../domain/live/live.ts";
 import { createMutes, type Mutes } from "../domain/mutes.ts";
 import { createNotices, type Notices, type ResendLimits } from "../domain/notices.ts";
 import { createPeople, type People } from "../domain/people.ts";
@@ -57,6 +58,7 @@ import { inLargeTurn, type LargeTurns, largeTurns } from "./large-turns.ts";
 import type { HttpLimits } from "./limits.ts";
 import { type ListTurns, listTurns } from "./list-turns.ts";
 import { createRecognition, type Recognise } from "./recognition.ts";
+import { Streams } from "./streams.ts";
 
 /** What /metrics answers, and to whom. */
 export interface ShownMetrics {
@@ -148,6 +150,8 @@ export interface Services extends HttpDeps {
   readonly trips: Trips;
   readonly ruleHealth: RuleHealth;
   readonly tenants: Tenants;
+  readonly live: Live;
+  readonly streams: Streams;
   readonly capsOf: CapsOf;
   /** Key of the account that runs the service: the first one. */
   readonly serviceAccount: number;
@@ -205,6 +209,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     passwords,
     devices,
     commands: createCommands({ ...deps, capsOf, devices, sms: deps.sms, waitMs: limits.commandWaitSeconds * 1000 }),
+    ...liveParts(limits, { ...deps, visibility, groups }),
     tenants: createTenants({ ...deps, capsOf, makeApiKey }),
     history: createHistory({
       locations: store.locations,
@@ -220,6 +225,11 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     capsOf,
     serviceAccount,
   };
+}
+
+function liveParts(limits: HttpLimits, deps: HttpDeps & Pick<Services, "groups"> & { readonly visibility: Visibility }) {
+  const live = new Live(deps);
+  return { live, streams: new Streams({ ...deps, live }, limits.streams) };
 }
 
 /** What tells who asks: tokens of programs, sessions of people. */

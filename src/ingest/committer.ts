@@ -1,7 +1,7 @@
 import type { CommitBatch, DeviceCommit } from "../model/commit.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { AlertEngine } from "../ports/alert-engine.ts";
-import type { Bus } from "../ports/bus.ts";
+import type { Bus, CommittedDevice } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { CommitConflict, LocationStore } from "../ports/store.ts";
@@ -160,7 +160,7 @@ export class Committer {
   async #commitPart(planned: readonly Planned[], planMs: number): Promise<boolean> {
     const { clock, metrics, states, directory } = this.#deps;
     const commits: DeviceCommit[] = [];
-    const committed: Committed[] = [];
+    const committed: (Committed & CommittedDevice)[] = [];
     let records = 0;
     for (const { pending, plan } of planned) {
       if (plan === undefined) continue;
@@ -171,7 +171,7 @@ export class Committer {
     const batch: CommitBatch = { devices: commits, refused: planned.flatMap(({ pending }) => pending.refused) };
     if (commits.length > 0 || batch.refused.length > 0) {
       const started = clock.monotonic();
-      const conflict = await this.#store(batch, () => {
+      const conflict = await this.#store(batch, committed, () => {
         for (const { plan } of planned) if (plan !== undefined) plan.records.length = 0;
       });
       const ms = clock.monotonic() - started;
@@ -184,6 +184,7 @@ export class Committer {
       }
     }
     this.#committed(planned);
+    if (committed.length > 0) this.#deps.bus.publish({ type: "committed", devices: committed });
     this.#count(planned, records);
     for (const one of planned) {
       one.pending.settled = true;
@@ -193,8 +194,12 @@ export class Committer {
   }
 
   /** A commit that fails may be on disk nevertheless. Memory then forgets its devices: where the next try finds only repeats, no conflict would show that their states are old. */
-  async #store(batch: CommitBatch, written: () => void): Promise<CommitConflict | undefined> {
-    const { locations, states } = this.#deps;
+  async #store(
+    batch: CommitBatch,
+    devices: readonly CommittedDevice[],
+    written: () => void,
+  ): Promise<CommitConflict | undefined> {
+    const { locations, states, bus } = this.#deps;
     try {
       return await locations.commit(batch, written);
     } catch (error) {
@@ -202,6 +207,7 @@ export class Committer {
         states.forget(device);
         this.#perhapsQueued ||= notices !== undefined && notices.length > 0;
       }
+      bus.publish({ type: "committed", devices });
       throw error;
     }
   }

@@ -174,13 +174,14 @@ export class Reviews {
     const after = { ...rest, version: state.version + 1, ...(rules !== undefined && { rules }) };
     const found = { alerts, notices, ...(ended.length > 0 && { ended }) };
     const commit = { device: device.key, records: [], patches: [], state: after, ...found };
-    const queued = () => {
+    const tell = () => {
+      bus.publish({ type: "committed", devices: [{ device, plan: commit }] });
       if (notices.length > 0) bus.publish({ type: "noticesQueued" });
     };
     const conflict = await locations.commit({ devices: [commit], refused: [] }).catch((error: unknown) => {
       // It may be on disk nevertheless.
       states.forget(device.key);
-      queued();
+      tell();
       throw error;
     });
     if (conflict !== undefined) {
@@ -189,7 +190,7 @@ export class Reviews {
     }
     states.committed(device.key, after);
     engine.committed(device, after, notices.length);
-    queued();
+    tell();
     return isWhole ? "done" : "more";
   }
 

@@ -1,7 +1,8 @@
 import { bytesOfState } from "../fold/state.ts";
 import type { DeviceKey } from "../model/device.ts";
-import type { DeviceState } from "../model/location.ts";
+import { arrivalOf, type DeviceState } from "../model/location.ts";
 import { locationJson } from "../model/location-json.ts";
+import type { LastLocations, Latest } from "../ports/last-location.ts";
 import type { LocationStore } from "../ports/store.ts";
 
 /** Device states kept in memory, mostly 1 to 2 KB each; the ones used longest ago make room and are read again when needed. */
@@ -69,14 +70,21 @@ export class States {
   /** JSON of the device's last location; undefined where it never reported one. */
   lastLocation(device: DeviceKey, odometerStart: number): string | undefined | Promise<string | undefined> {
     const entry = this.#entries.get(device);
-    return entry === undefined ? this.#loadLast(device, odometerStart) : lastJson(entry, odometerStart);
+    if (entry !== undefined) return lastJson(entry, odometerStart);
+    return this.#loaded(device).then((loaded) => loaded && lastJson(loaded, odometerStart));
   }
 
-  async #loadLast(device: DeviceKey, odometerStart: number): Promise<string | undefined> {
+  /** What the device reported last. */
+  latest(device: DeviceKey, odometerStart: number): Latest | Promise<Latest> {
+    const entry = this.#entries.get(device);
+    if (entry !== undefined) return latestOf(entry, odometerStart);
+    return this.#loaded(device).then((loaded) => latestOf(loaded, odometerStart));
+  }
+
+  async #loaded(device: DeviceKey): Promise<Entry | undefined> {
     const state = (await this.load([device])).get(device);
     // A commit while this was read has put a newer one.
-    const entry = this.#entries.get(device) ?? (state && { state, bytes: 0, json: undefined, odometerStart });
-    return entry && lastJson(entry, odometerStart);
+    return this.#entries.get(device) ?? (state && { state, bytes: 0, json: undefined, odometerStart: 0 });
   }
 
   #put(device: DeviceKey, state: DeviceState): void {
@@ -98,6 +106,20 @@ export class States {
     this.#bytes -= this.#entries.get(device)?.bytes ?? 0;
     this.#entries.delete(device);
   }
+}
+
+/** The states as the API reads them. */
+export function lastLocationsOf(states: States): LastLocations {
+  return {
+    lastLocation: ({ key, odometerStart }) => states.lastLocation(key, odometerStart),
+    latest: ({ key, odometerStart }) => states.latest(key, odometerStart),
+  };
+}
+
+function latestOf(entry: Entry | undefined, odometerStart: number): Latest {
+  if (entry === undefined) return { json: undefined, position: undefined, receivedAt: undefined };
+  const { state } = entry;
+  return { json: lastJson(entry, odometerStart), position: state.last, receivedAt: arrivalOf(state) };
 }
 
 function lastJson(entry: Entry, odometerStart: number): string | undefined {

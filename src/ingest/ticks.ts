@@ -2,7 +2,7 @@ import type { DeviceCommit } from "../model/commit.ts";
 import type { DeviceKey } from "../model/device.ts";
 import { type DeviceState, neverReported } from "../model/location.ts";
 import type { AlertEngine, WatchedDevice } from "../ports/alert-engine.ts";
-import type { Bus } from "../ports/bus.ts";
+import type { Bus, CommittedDevice } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { type LocationStore, type Store, StoreUnavailable } from "../ports/store.ts";
@@ -130,6 +130,7 @@ export class Ticks {
     await engine.prepare(new Set(devices.map(({ accountKey }) => accountKey)));
     const known = await this.#statesOf(devices);
     const commits: DeviceCommit[] = [];
+    const committed: CommittedDevice[] = [];
     let bytes = 0;
     for (const [index, device] of devices.entries()) {
       if (bytes > mostCommitBytes) {
@@ -154,13 +155,14 @@ export class Ticks {
         ...(ended.length > 0 && { ended }),
       };
       commits.push(commit);
+      committed.push({ device, plan: commit });
       bytes += weightOf(commit);
     }
     if (commits.length === 0) return;
     const conflict = await locations.commit({ devices: commits, refused: [] }).catch((error: unknown) => {
       // It may be on disk nevertheless: then its notices are due, and the next look must find what it changed.
       for (const { device } of commits) states.forget(device);
-      this.#queued(commits);
+      this.#tell(commits, committed);
       throw error;
     });
     if (conflict !== undefined) {
@@ -175,12 +177,14 @@ export class Ticks {
       const watched = devices.find(({ key }) => key === device);
       if (watched !== undefined) engine.committed(watched, state, notices?.length ?? 0);
     }
-    this.#queued(commits);
+    this.#tell(commits, committed);
   }
 
-  #queued(commits: readonly DeviceCommit[]): void {
+  #tell(commits: readonly DeviceCommit[], devices: readonly CommittedDevice[]): void {
+    const { bus } = this.#deps;
+    bus.publish({ type: "committed", devices });
     if (commits.some(({ notices }) => notices !== undefined && notices.length > 0))
-      this.#deps.bus.publish({ type: "noticesQueued" });
+      bus.publish({ type: "noticesQueued" });
   }
 
   async #statesOf(devices: readonly WatchedDevice[]): Promise<ReadonlyMap<DeviceKey, DeviceState>> {

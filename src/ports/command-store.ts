@@ -53,8 +53,8 @@ export interface CommandStore {
     smsId: string,
     delivered: boolean,
   ): Promise<{ readonly command: Command; readonly delivery: SmsDelivery } | undefined>;
-  /** Ends the queued commands whose time has run out; how many. */
-  expire(now: number): Promise<number>;
+  /** Ends queued commands whose time has run out, a bounded number at once. Gives those that it ended. */
+  expire(now: number): Promise<readonly Command[]>;
   /** The earliest time at which a queued command runs out, which may have passed; undefined: none waits. */
   nextExpiry(): Promise<number | undefined>;
   /** Ids of devices for whose connection commands wait, at most `limit`. */

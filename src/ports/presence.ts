@@ -6,7 +6,15 @@ export interface Seen extends Pick<SpokenWay, "protocol" | "transport" | "addres
   readonly at: number;
 }
 
+/** Whether a device is connected, and when something last came from it. */
+export interface Contact extends Pick<Seen, "protocol" | "at"> {
+  /** Commands reach it now. */
+  readonly connected: boolean;
+}
+
 /** Where devices were last seen; in memory, so it begins with the service's start, and holds those that were seen last. */
 export interface Presence {
   lastSeen(device: string): Seen | undefined;
+  /** Undefined: nothing came from it since the start. */
+  contact(device: string): Contact | undefined;
 }

@@ -8,7 +8,9 @@ type Content<T> = T extends { content: { "application/json": infer Json } }
     ? Text
     : T extends { content: { "application/x-ndjson": infer Line } }
       ? Line
-      : never;
+      : T extends { content: { "text/event-stream": infer Event } }
+        ? Event
+        : never;
 type Responses<I extends Id> = operations[I]["responses"];
 /** What a call answers on success. */
 export type Ok<I extends Id> = Content<Responses<I>[Extract<keyof Responses<I>, 200 | 201>]>;
@@ -60,6 +62,10 @@ export async function everyCall(send: Send, access: Access): Promise<void> {
   await recipients(call, access.code);
   await users(call, access.apiKey);
   await groups(call);
+  const event = await call("stream", { query: { device: "350000000000017", kind: "location" } });
+  if (event.event !== "location") throw new Error(event.event);
+  const at: string | undefined = event.data.location?.dateTime;
+  if (at !== undefined || event.data.status.connected) throw new Error(event.data.deviceId);
   const { licenses } = await call("readAccount", {});
   const free: number = licenses.total - licenses.used;
   if (free !== licenses.free) throw new Error(String(free));

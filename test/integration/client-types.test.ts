@@ -50,6 +50,7 @@ function exampleOf(answer: unknown): unknown {
     if (name === "recoveryCodes" && Array.isArray(value)) return ["abcd-efgh-2345-6789"];
     if (typeof value !== "string") return value;
     if (Object.hasOwn(secrets, name)) return secrets[name];
+    if (name === "id" && /^[\w-]{8}-\d+$/.test(value)) return "hVx2mQ9k-42";
     return value
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "2026-11-21T10:29:00.000Z")
       .replaceAll(/[\w-]+@example\.com/g, "owner@example.com");

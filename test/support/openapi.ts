@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { eventsOf } from "./event-stream.ts";
 
 /** An answer as it came, whatever sent the request. */
 export interface Answered {
@@ -35,17 +36,28 @@ export function openApiCheck(document: object): Check {
     if (method === "HEAD") return;
     const [media] = Object.keys(at(response, "content"));
     assert.equal(answer.contentType?.split(";")[0], media, `${method} ${path}: media type`);
-    const bodies = media === "application/x-ndjson" ? answer.body.trimEnd().split("\n") : [answer.body];
-    if (media !== "application/json" && media !== "application/x-ndjson") return;
+    const bodies = bodiesOf(media, answer.body);
+    if (media === undefined || bodies.length === 0) return;
     const place = ["paths", path, method.toLowerCase(), "responses", String(answer.status), "content", media, "schema"];
     const validate = ajv.getSchema(`api#/${place.map(escaped).join("/")}`);
     assert.ok(validate, place.join(" "));
     for (const body of bodies)
       assert.ok(
-        validate(JSON.parse(body)),
-        `${method} ${path} ${answer.status}: ${ajv.errorsText(validate.errors)}\n${body.slice(0, 500)}`,
+        validate(body),
+        `${method} ${path} ${answer.status}: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(body).slice(0, 500)}`,
       );
   };
+}
+
+/** What an answer holds that a schema describes. */
+function bodiesOf(media: string | undefined, body: string): readonly unknown[] {
+  if (media === "application/json") return [JSON.parse(body)];
+  if (media === "application/x-ndjson")
+    return body
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  return media === "text/event-stream" ? eventsOf(body) : [];
 }
 
 /** The document with the parameters, the answers, and the schemas of bodies and answers where they are used, in place of references to them. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { LightMyRequestResponse } from "fastify";
 import { checkRule, needsOfRule, RuleTrial } from "../../src/alerts/index.ts";
 import { hashApiKey, makeApiKey } from "../../src/auth/api-key.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";
@@ -8,6 +9,7 @@ import { createHttp, type HttpServer } from "../../src/http/server.ts";
 import type { HttpDeps } from "../../src/http/services.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
+import { lastLocationsOf } from "../../src/ingest/states.ts";
 import type { User } from "../../src/model/account.ts";
 import type { Report } from "../../src/model/effects.ts";
 import type { Quotas } from "../../src/model/quotas.ts";
@@ -33,6 +35,7 @@ import type { Store } from "../../src/ports/store.ts";
 import type { Trace } from "../../src/ports/trace.ts";
 import { problemsOfBody } from "../../src/wording/index.ts";
 import { atEnd } from "./at-end.ts";
+import { eventsOf } from "./event-stream.ts";
 import { noAlertEngine } from "./no-alert-engine.ts";
 import { type Answered, openApiCheck } from "./openapi.ts";
 import { dataFolder, removeFolder } from "./service.ts";
@@ -78,7 +81,7 @@ export class TestClock {
   }
 }
 
-/** An answer with its headers, its body read as JSON where it is JSON; of lines of JSON the last one. */
+/** An answer with its headers, its body read as JSON where it is JSON; of lines of JSON the last one, of a live stream the first event. */
 export interface Answer extends Answered {
   readonly headers: Readonly<Record<string, unknown>>;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and the OpenAPI check has looked before them
@@ -201,7 +204,7 @@ export async function startRest({
       quarantine,
       trace,
       dispatcher,
-      presence: { lastSeen: () => undefined },
+      presence: { lastSeen: () => undefined, contact: () => undefined },
       sms,
       letters,
       caps: { ...capsOfTests, ...caps },
@@ -222,7 +225,7 @@ export async function startRest({
       operatorKeyHash: hashApiKey(operatorKey),
       requireEncryptedPasswords,
       positionKeeper: ingest.keeping,
-      lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
+      lastLocations: lastLocationsOf(ingest.states),
       setAsides: setAsides ?? ingest,
       readiness: async () => ({ ready, checks: { store: ready ? "ok" : "failed" } }),
       shownMetrics: { text: () => metrics.text(), tokenHash: hashApiKey(metricsToken) },
@@ -231,27 +234,32 @@ export async function startRest({
   const document = await http.openApi();
   const check = openApiCheck(document);
 
-  async function call(method: string, url: string, { token, body, headers = {}, from }: Sent = {}): Promise<Answer> {
+  async function call(method: string, url: string, sent: Sent = {}): Promise<Answer> {
+    const { token, body: given, headers = {}, from } = sent;
     const response = await http.inject({
       method,
       url,
+      payloadAsStream: /^\/api\/stream\b/i.test(url),
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(given === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },
       ...(from === undefined ? {} : { remoteAddress: from }),
-      ...(body === undefined ? {} : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(given === undefined ? {} : { payload: typeof given === "string" ? given : JSON.stringify(given) }),
     });
     const contentType = response.headers["content-type"]?.toString();
-    const answer = { status: response.statusCode, contentType, body: response.body };
+    const body = response.body ?? (await bodyOf(response));
+    const answer = { status: response.statusCode, contentType, body };
     check(method, url, answer);
     assert.equal(response.headers["x-content-type-options"], "nosniff", `${method} ${url}`);
     if (/^\/api\//i.test(url)) assert.equal(response.headers["cache-control"], "no-store", `${method} ${url}`);
     const isJson = contentType?.startsWith("application/json") === true && method !== "HEAD";
-    const last = contentType === "application/x-ndjson" ? response.body.trimEnd().split("\n").at(-1) : undefined;
-    const text = isJson ? response.body : last;
-    return { ...answer, headers: response.headers, json: text === undefined ? undefined : JSON.parse(text) };
+    const last = contentType === "application/x-ndjson" ? body.trimEnd().split("\n").at(-1) : undefined;
+    const text = isJson ? body : last;
+    const json =
+      text === undefined ? eventsOf(contentType?.startsWith("text/event-stream") ? body : "")[0] : JSON.parse(text);
+    return { ...answer, headers: response.headers, json };
   }
 
   async function tokenFor(userName: string, apiKey: string): Promise<string> {
@@ -298,6 +306,18 @@ export async function startRest({
     },
     stop,
   };
+}
+
+/** A body that came in pieces; of a live stream its beginning, the present. */
+async function bodyOf(response: LightMyRequestResponse): Promise<string> {
+  let body = "";
+  for await (const piece of response.stream()) {
+    body += piece;
+    if (!/^event: live$/m.test(body)) continue;
+    response.raw.res.destroy();
+    break;
+  }
+  return body;
 }
 
 /** A service that answers the tests of a file, with the owner's token. */

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { mock } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { selfSigned } from "../support/certificate.ts";
+import { EventStream } from "../support/event-stream.ts";
 import { until } from "../support/gateway.ts";
 import { freePort } from "../support/service.ts";
 import { type Answer, happensFirst, type Running, seeThemAct } from "../support/settings.ts";
@@ -270,6 +271,17 @@ seeThemAct("http", [
       assert.deepEqual([status, json.details], [429, ["1 requests of the account are under way"]]);
     },
   },
+  ...(["perUser", "perAccount", "inAll"] as const).map((which) => ({
+    sets: { [`streams.${which}`]: 1 },
+    async acts(service: Running) {
+      const ask = { url: service.url, token: await service.owner() };
+      const stream = await EventStream.open(ask);
+      const { status, answer } = await EventStream.asked(ask);
+      answer.destroy();
+      stream.close();
+      assert.equal(status, which === "inAll" ? 503 : 429);
+    },
+  })),
   {
     sets: { "answers.unreadMegabytes": 1 },
     beside: patient,

@@ -18,6 +18,7 @@ import * as page from "../../contract/page.ts";
 import * as patch from "../../contract/patch.ts";
 import * as recipient from "../../contract/recipient.ts";
 import * as session from "../../contract/session.ts";
+import * as stream from "../../contract/stream.ts";
 import * as token from "../../contract/token.ts";
 import * as trial from "../../contract/trial.ts";
 import * as trip from "../../contract/trip.ts";
@@ -25,7 +26,7 @@ import * as user from "../../contract/user.ts";
 
 const contract = { ...accountAlert, ...account, ...admin, ...alertRule, ...alert, ...command, ...device, ...geofence };
 const more = { ...group, ...identity, ...location, ...mute, ...notice, ...oldPositions, ...operation, ...page };
-const rest = { ...patch, ...recipient, ...session, ...token, ...trial, ...trip, ...user };
+const rest = { ...patch, ...recipient, ...session, ...stream, ...token, ...trial, ...trip, ...user };
 
 const names = new Map<unknown, string>(
   Object.entries({ ...contract, ...more, ...rest }).map(([name, value]) => [value, name]),

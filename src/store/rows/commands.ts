@@ -141,6 +141,9 @@ function deliveryOf(parts: readonly { readonly delivered: number | null }[]): Sm
   return parts.every(({ delivered }) => delivered === 1) ? "delivered" : "open";
 }
 
+/** Commands that one transaction ends because their time has run out. */
+const expiredAtOnce = 500;
+
 /** Records of commands. */
 export class CommandRows implements CommandStore {
   readonly #database: Kysely<Schema>;
@@ -284,14 +287,16 @@ export class CommandRows implements CommandStore {
     });
   }
 
-  async expire(now: number): Promise<number> {
-    const [updated] = await this.#database
+  async expire(now: number): Promise<readonly Command[]> {
+    const over = this.#database.selectFrom("command").select("key").where(waits).where("expires", "<=", now);
+    const rows = await this.#database
       .updateTable("command")
       .set({ state: "expired", finished_at: now })
+      .where("key", "in", over.limit(expiredAtOnce))
       .where(waits)
-      .where("expires", "<=", now)
+      .returningAll()
       .execute();
-    return Number(updated?.numUpdatedRows ?? 0n);
+    return rows.map(commandOf);
   }
 
   async nextExpiry(): Promise<number | undefined> {

@@ -69,7 +69,7 @@ class CommandModel {
       return;
     }
     const ends = (command: Command) => command.state === "queued" && command.expires <= action.now;
-    assert.equal(await store.commands.expire(action.now), this.commands.filter(ends).length);
+    assert.equal((await store.commands.expire(action.now)).length, this.commands.filter(ends).length);
     for (const [index, command] of this.commands.entries())
       if (ends(command)) this.commands[index] = { ...command, state: "expired", finishedAt: action.now };
   }

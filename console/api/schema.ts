@@ -136,6 +136,9 @@ export interface paths {
   "/api/devices/{deviceId}/alerts": {
     post: operations["listAlerts"];
   };
+  "/api/stream": {
+    get: operations["stream"];
+  };
   "/api/geofences": {
     get: operations["listGeofences"];
     post: operations["createGeofence"];
@@ -2467,6 +2470,73 @@ export interface components {
         }[];
       warnings?: string[];
     };
+    StreamEvent: ({
+      id?: string;
+      /** @enum {string} */
+      event: "location";
+      data: {
+        deviceId: string;
+        location: components["schemas"]["Location"] | null;
+        status: {
+          connected: boolean;
+          protocol?: string;
+          /** Format: date-time */
+          lastContact: string | null;
+        };
+      };
+    }) | ({
+      id?: string;
+      /** @enum {string} */
+      event: "status";
+      data: {
+        deviceId: string;
+        status: {
+          connected: boolean;
+          protocol?: string;
+          /** Format: date-time */
+          lastContact: string | null;
+        };
+      };
+    }) | {
+      id?: string;
+      /** @enum {string} */
+      event: "alert";
+      data: components["schemas"]["AccountAlert"];
+    } | {
+      id?: string;
+      /** @enum {string} */
+      event: "command";
+      data: {
+        deviceId: string;
+        command: components["schemas"]["Command"];
+      };
+    } | {
+      id?: string;
+      /** @enum {string} */
+      event: "gone";
+      data: {
+        deviceId: string;
+      };
+    } | ({
+      id?: string;
+      /** @enum {string} */
+      event: "reset";
+      data: {
+        reason: "unknownId" | "missed" | "visibility";
+      };
+    }) | {
+      id?: string;
+      /** @enum {string} */
+      event: "live";
+      data: Record<string, never>;
+    } | {
+      id?: string;
+      /** @enum {string} */
+      event: "end";
+      data: {
+        error: string;
+      };
+    };
     TimeZonesAnswer: {
       /** @enum {boolean} */
       success: true;
@@ -3207,6 +3277,14 @@ export interface components {
         };
       };
     };
+    DeviceNotFoundOrGroupNotFound: {
+      content: {
+        "application/json": components["schemas"]["Failure"] & ({
+          /** @enum {unknown} */
+          error: "device not found" | "group not found";
+        });
+      };
+    };
     DeviceNotFoundOrNotificationNotFound: {
       content: {
         "application/json": components["schemas"]["Failure"] & ({
@@ -3546,6 +3624,7 @@ export interface components {
   };
   parameters: {
     AccountId: string;
+    Box?: string;
     CommandId: string;
     Critical?: "true" | "false";
     Cursor?: string;
@@ -3558,6 +3637,8 @@ export interface components {
     Group?: string;
     GroupId: string;
     IdempotencyKey?: string;
+    Kind?: string;
+    LastEventId?: string;
     Limit?: string;
     NoticesQueryLimit?: string;
     NoticesQueryState?: "queued" | "sending" | "sent" | "failed" | "suppressed";
@@ -3569,6 +3650,9 @@ export interface components {
     Rule?: string;
     RuleId: string;
     State?: "open" | "acknowledged" | "closed";
+    StreamHeadersLastEventId?: string;
+    StreamQueryDevice?: string;
+    StreamQueryGroup?: string;
     To?: string;
     Type?: "alarm" | "allowedZone" | "attributeEqual" | "attributeGreater" | "attributeLess" | "controlPoint" | "controlZone" | "driverAuthenticationFailed" | "drivingFor" | "expired" | "forbiddenZone" | "fuelDecrease" | "fuelIncrease" | "fuelLess" | "gpsNoSignal" | "gpsOff" | "idling" | "inputAccumulated" | "inputActiveFor" | "inputOff" | "inputOn" | "lowBattery" | "mileage" | "notMoving" | "offline" | "parkedFor" | "powerDisconnected" | "route" | "rpmOver" | "sos" | "speedLess" | "speedOver" | "temperatureGreater" | "temperatureLess" | "trip" | "vehicleBatteryLess" | "vibration";
     UserId: string;
@@ -5012,6 +5096,35 @@ export interface operations {
       408: components["responses"]["RequestTimeout"];
       415: components["responses"]["UnsupportedMediaType"];
       429: components["responses"]["TooManyRequestsOrDailyResults"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  stream: {
+    parameters: {
+      query?: {
+        device?: components["parameters"]["StreamQueryDevice"];
+        group?: components["parameters"]["StreamQueryGroup"];
+        box?: components["parameters"]["Box"];
+        kind?: components["parameters"]["Kind"];
+        lastEventId?: components["parameters"]["LastEventId"];
+      };
+      header?: {
+        "last-event-id"?: components["parameters"]["StreamHeadersLastEventId"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "text/event-stream": components["schemas"]["StreamEvent"];
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["InvalidToken"];
+      403: components["responses"]["UserDisabledOrUserExpired"];
+      404: components["responses"]["DeviceNotFoundOrGroupNotFound"];
+      408: components["responses"]["RequestTimeout"];
+      429: components["responses"]["TooManyRequests"];
       500: components["responses"]["Internal"];
       503: components["responses"]["Unavailable"];
     };

@@ -1,5 +1,5 @@
 import type { Answer } from "./client.ts";
-import { columns, plain } from "./text.ts";
+import { columns, isRecord, plain } from "./text.ts";
 
 const widths = [24, 20, 50];
 
@@ -10,14 +10,38 @@ export function alertHead(...first: readonly string[]): string {
 
 /** An alert as a line of such a table. */
 export function alertRow(alert: Answer, ...first: readonly string[]): string {
-  const { dateTime, alerts, text, phase, critical, late, notifications } = alert;
+  return rowWith(alert, notesOf(alert), first);
+}
+
+/** The same with what has become of the alert. */
+export function alertNews(alert: Answer, ...first: readonly string[]): string {
+  const { endedAt, acknowledgement, closing } = alert;
+  const ended = endedAt === undefined ? "" : `ended ${plain(endedAt)}`;
+  return rowWith(
+    alert,
+    [...notesOf(alert), ended, seen("acknowledged", acknowledgement), seen("closed", closing)],
+    first,
+  );
+}
+
+/** Who saw to an alert, and the note. */
+function seen(what: string, act: unknown): string {
+  if (!isRecord(act) || typeof act.user !== "string") return "";
+  const by = `${what} by ${plain(act.user)}`;
+  return typeof act.note === "string" ? `${by} (${plain(act.note)})` : by;
+}
+
+function notesOf({ phase, critical, late, notifications }: Answer): readonly string[] {
   const told = listOf(notifications);
-  const notes = [
-    phase === "raised" ? "" : phase,
+  return [
+    phase === "raised" ? "" : plain(phase),
     critical === true ? "critical" : "",
     late === true ? "late" : "",
     told === "" ? "" : `told by ${told}`,
   ];
+}
+
+function rowWith({ dateTime, alerts, text }: Answer, notes: readonly string[], first: readonly string[]): string {
   return row(first, [plain(dateTime), listOf(alerts), plain(text), notes.filter((note) => note !== "").join(", ")]);
 }
 

@@ -7,6 +7,13 @@ import { readToken, writeToken } from "./token-file.ts";
 /** An answer's envelope and payload. */
 export type Answer = Readonly<Record<string, unknown>>;
 
+/** An event of a live stream. `event`: absent where only its place is told. */
+export interface StreamedEvent {
+  readonly id: string | undefined;
+  readonly event: string | undefined;
+  readonly data: Answer;
+}
+
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** The longest that a client waits by itself when told to come again later, s: the minute of the API's limits. */
@@ -91,24 +98,34 @@ export class ApiClient {
 
   /** One call that is answered by JSON Lines. Whatever goes wrong before the first of them is as in `call`; the last one says whether all went well. */
   async *lines(method: Method, path: string, body?: unknown): AsyncGenerator<Answer> {
+    for await (const line of this.#parts(await this.#open(method, path, body), "\n")) yield recordOf(line);
+  }
+
+  /** The events of a live stream, until it ends. Whatever goes wrong before the first of them is as in `call`. */
+  async *events(path: string): AsyncGenerator<StreamedEvent> {
+    for await (const block of this.#parts(await this.#open("GET", path), "\n\n")) yield eventOf(block);
+  }
+
+  async #open(method: Method, path: string, body?: unknown): Promise<Response["body"]> {
     let response: Response | undefined;
     await this.#authorized(async (token) => {
       response = await this.#send(method, path, body, token);
       return response.ok ? { status: response.status, answer: { success: true }, retryAfter: 0 } : this.#read(response);
     });
-    if (response?.body) yield* this.#linesOf(response.body);
+    return response?.body ?? null;
   }
 
-  async *#linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Answer> {
+  /** The parts of a body, as they come, without what ends each. */
+  async *#parts(body: Response["body"], end: string): AsyncGenerator<string> {
     let rest = "";
     const decoder = new TextDecoder();
     try {
-      for await (const bytes of body) {
-        const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
-        rest = lines.pop() ?? "";
-        yield* lines.filter((line) => line !== "").map(recordOf);
+      for await (const bytes of body ?? []) {
+        const parts = (rest + decoder.decode(bytes, { stream: true })).split(end);
+        rest = parts.pop() ?? "";
+        yield* parts.filter((part) => part !== "");
       }
-      if (rest !== "") yield recordOf(rest);
+      if (rest !== "") yield rest;
     } catch (error) {
       if (this.#options.signal?.aborted) throw error;
       throw this.#unreachable(error);
@@ -215,6 +232,17 @@ function exitOf(status: number): ExitName {
   if (status === 409) return "conflict";
   if (status === 400 || status === 415) return "usage";
   return status === 408 || status === 429 || status === 503 ? "busy" : "failure";
+}
+
+function eventOf(block: string): StreamedEvent {
+  const fields = new Map(
+    block.split("\n").map((line) => {
+      const colon = line.indexOf(":");
+      return [line.slice(0, colon), line.slice(colon + 1).trimStart()] as const;
+    }),
+  );
+  const data = fields.get("data");
+  return { id: fields.get("id"), event: fields.get("event"), data: data === undefined ? {} : recordOf(data) };
 }
 
 function recordOf(line: string): Answer {

@@ -8,49 +8,81 @@ function alert(id: string) {
   return { deviceId: "d1", id, ...happened, notifications: [] };
 }
 
-/** A stand-in that gives these lists one after the other, each behind the cursor of the one before, and then nothing. */
-function following(...steps: readonly (readonly object[] | Reply)[]) {
-  let asked = 0;
+/** Events of a live stream; each has its place in all of them as its id. */
+function events(...told: readonly (readonly [string, object])[]): Reply {
+  const text = ([event, data]: readonly [string, object], index: number) =>
+    `id: ${index + 1}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  return { body: undefined, events: `: \nid: 0\n\n${told.map(text).join("")}` };
+}
+
+const live = ["live", {}] as const;
+const away = () => failure(503, "Service Unavailable", [], { "Retry-After": "1" });
+
+/** A stand-in whose streams are these, one after the other, each of which ends; and whose list of missed alerts has these. */
+function following(streams: readonly Reply[], missed: readonly object[] = []) {
+  let [opened, listed] = [0, 0];
   return ({ path }: { readonly path: string }) => {
-    const cursor = new URLSearchParams(path.split("?")[1]).get("cursor");
-    assert.equal(cursor, asked === 0 ? null : `c${asked}`);
-    const step = steps[asked] ?? [];
-    if (!Array.isArray(step)) {
-      steps = steps.toSpliced(asked, 1);
-      return step as Reply;
-    }
-    asked += 1;
-    return ok({ alerts: step, nextCursor: `c${asked}` });
+    if (path.startsWith("/api/stream")) return streams[opened++] ?? away();
+    listed += 1;
+    return ok({ alerts: listed === 2 ? missed : [], nextCursor: `c${listed}` });
   };
 }
 
-test("alert follow prints what is found, once and in its order, and Ctrl-C ends it well", async (context) => {
-  const { url, requests } = await api(context, following([], [alert("one"), alert("two")], [], [alert("three")]));
-  const { code, out, err } = await waybeam(["alert", "follow"], { url, until: /text three/ });
+test("alert follow prints what is found and what becomes of it, and Ctrl-C ends it well", async (context) => {
+  const one = alert("one");
+  const seen = { ...one, acknowledgement: { user: "ana@example.com", note: "mine" } };
+  const ended = { ...seen, endedAt: "2026-11-20T23:59:30.000Z", closing: { user: null, note: null } };
+  const told = [one, alert("two"), seen, ended].map((data) => ["alert", data] as const);
+  const { url, requests } = await api(context, following([events(live, ...told)]));
+  const { code, out, err } = await waybeam(["alert", "follow"], { url, until: /ended/ });
   assert.equal(code, 0);
-  const line = (id: string) => `d1 +2026-11-20T23:59:00.000Z +Speed +text ${id}\n`;
-  assert.match(out, new RegExp(`^${line("one")}${line("two")}${line("three")}$`));
+  const cells = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.trimEnd().split(/ {2,}/));
+  const happened = ["d1", "2026-11-20T23:59:00.000Z", "Speed"];
+  const by = "acknowledged by ana@example.com (mine)";
+  assert.deepEqual(cells, [
+    [...happened, "text one"],
+    [...happened, "text two"],
+    [...happened, "text one", by],
+    [...happened, "text one", `ended 2026-11-20T23:59:30.000Z, ${by}`],
+  ]);
   assert.match(err, /^Following the alerts of all devices\./);
-  assert.equal(
-    requests.some(({ path }) => path.includes("/devices")),
-    false,
-  );
+  assert.equal(requests.at(-1)?.path, "/api/stream?kind=alert");
 });
 
 test("alert follow of some devices asks for these alone", async (context) => {
-  const { url, requests } = await api(context, following([], [alert("one")]));
+  const { url, requests } = await api(context, following([events(live, ["alert", alert("one")])]));
   const { out } = await waybeam(["alert", "follow", "d1", "d2", "--json"], { url, until: /text one/ });
   assert.deepEqual(JSON.parse(out), alert("one"));
-  for (const { path } of requests.slice(1)) assert.match(path, /^\/api\/alerts\?.*device=d1%2Cd2/);
+  for (const { path } of requests.slice(1)) assert.match(path, /^\/api\/(alerts|stream)\?.*device=d1%2Cd2/);
 });
 
-test("alert follow tells when the service does not answer, goes on, and misses nothing", async (context) => {
-  const away = () => failure(503, "Service Unavailable", [], { "Retry-After": "1" });
-  const { url } = await api(context, following([], away(), away(), [alert("while away")]));
-  const { code, out, err } = await waybeam(["alert", "follow"], { url, until: /while away/ });
+test("alert follow tells when the service does not answer, and goes on where it was", async (context) => {
+  const streams = [events(live, ["alert", alert("one")]), away(), events(["alert", alert("while away")], live)];
+  const { url, requests } = await api(context, following(streams));
+  const { code, err } = await waybeam(["alert", "follow"], { url, until: /while away/ });
   assert.equal(code, 0);
-  assert.match(out, /while away/);
-  assert.equal(err.match(/Service Unavailable; trying again/g)?.length, 1);
+  assert.equal(err.match(/trying again/g)?.length, 1);
+  assert.match(err, /the service ended the stream; trying again/);
+  assert.match(requests.at(-1)?.path ?? "", /lastEventId=2$/);
+});
+
+test("alert follow lists what a stream that begins anew does not tell, once", async (context) => {
+  const reset = ["reset", { reason: "unknownId" }] as const;
+  const streams = [events(live, ["alert", alert("one")]), events(reset, live, ["alert", alert("three")])];
+  const { url, requests } = await api(context, following(streams, [alert("one"), alert("two")]));
+  const { out } = await waybeam(["alert", "follow", "--json"], { url, until: /text three/ });
+  const ids = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line).id);
+  assert.deepEqual(ids, ["one", "two", "three"]);
+  assert.deepEqual(
+    requests.map(({ path }) => path).filter((path) => path.startsWith("/api/alerts")),
+    ["/api/alerts?follow=true", "/api/alerts?follow=true&cursor=c1", "/api/alerts?follow=true&cursor=c2"],
+  );
 });
 
 test("alert follow of a device that is not there fails at once", async (context) => {

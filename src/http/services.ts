@@ -227,7 +227,10 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   };
 }
 
-function liveParts(limits: HttpLimits, deps: HttpDeps & Pick<Services, "groups"> & { readonly visibility: Visibility }) {
+function liveParts(
+  limits: HttpLimits,
+  deps: HttpDeps & Pick<Services, "groups"> & { readonly visibility: Visibility },
+) {
   const live = new Live(deps);
   return { live, streams: new Streams({ ...deps, live }, limits.streams) };
 }

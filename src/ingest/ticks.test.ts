@@ -116,5 +116,5 @@ test("notices of a commit whose answer was lost are sent at once, and what it st
   ticks.due([1, 2].map(deviceOf));
   for (let turns = 0; turns < 20; turns++) await turn();
   assert.equal(commits, 1);
-  assert.deepEqual(published, ["noticesQueued"]);
+  assert.deepEqual(published, ["committed", "noticesQueued"]);
 });

@@ -65,7 +65,7 @@ export async function everyCall(send: Send, access: Access): Promise<void> {
   const event = await call("stream", { query: { device: "350000000000017", kind: "location" } });
   if (event.event !== "location") throw new Error(event.event);
   const at: string | undefined = event.data.location?.dateTime;
-  if (at !== undefined || event.data.status.connected) throw new Error(event.data.deviceId);
+  if (at === undefined || event.data.status.connected) throw new Error(event.data.deviceId);
   const { licenses } = await call("readAccount", {});
   const free: number = licenses.total - licenses.used;
   if (free !== licenses.free) throw new Error(String(free));

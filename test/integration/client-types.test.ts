@@ -8,6 +8,7 @@ import openapiTypes from "openapi-typescript";
 import { makeSessionToken } from "../../src/auth/session-token.ts";
 import { totp } from "../../src/auth/totp.ts";
 import { firstTokenSetting } from "../../src/domain/first-password.ts";
+import type { Fix } from "../../src/model/effects.ts";
 import { systemIds } from "../../src/observe/index.ts";
 import type { Mailer } from "../../src/ports/mailer.ts";
 import { makeNotice } from "../contract/store/alert-values.ts";
@@ -56,6 +57,20 @@ function exampleOf(answer: unknown): unknown {
       .replaceAll(/[\w-]+@example\.com/g, "owner@example.com");
   });
 }
+
+/** Where the device of the live stream's example is. */
+const fix: Fix = {
+  type: "fix",
+  time: Date.parse("2026-11-21T10:29:00Z"),
+  valid: true,
+  latitude: 4.711,
+  longitude: -74.0721,
+  speed: 42,
+  course: 181,
+  alarms: [],
+  readings: { battery: 85 },
+  attributes: { satellites: "9" },
+};
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
@@ -127,6 +142,7 @@ test("types made from the document compile with a program that uses every call, 
       // No call makes one.
       const device = id === "listNotifications" ? await rest.store.devices.find(path.deviceId ?? "") : undefined;
       if (device !== undefined) await makeNotice(rest.store, device.key, { state: "suppressed", reason: "tried" });
+      if (id === "stream") await rest.report(query?.device ?? "", fix);
       const { method, path: template } = calls.get(id) ?? { method: "", path: "" };
       const url = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ""));
       const search = query === undefined ? "" : `?${new URLSearchParams(query)}`;

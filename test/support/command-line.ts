@@ -20,6 +20,8 @@ export interface Reply {
   readonly body: unknown;
   /** JSON Lines in place of the body. */
   readonly lines?: readonly unknown[];
+  /** The text of a live stream in place of the body. */
+  readonly events?: string;
   readonly headers?: Record<string, string>;
 }
 
@@ -28,16 +30,18 @@ export async function api(context: TestContext, answer: (request: Request) => Re
   const requests: Request[] = [];
   let tokens = 0;
   const server = createServer(async (incoming: IncomingMessage, response) => {
-    const text = Buffer.concat(await incoming.toArray()).toString();
+    const asked = Buffer.concat(await incoming.toArray()).toString();
     const { method = "", url = "", headers } = incoming;
-    const body: unknown = text === "" ? undefined : JSON.parse(text);
+    const body: unknown = asked === "" ? undefined : JSON.parse(asked);
     const request = { method, path: url, authorization: headers.authorization, body };
     requests.push(request);
     const isToken = url === "/api/Auth/Token";
     const reply = isToken ? { body: { success: true, token: `token${++tokens}` } } : answer(request);
     response.writeHead("status" in reply ? (reply.status ?? 200) : 200, "headers" in reply ? reply.headers : {});
     const lines = "lines" in reply ? reply.lines : undefined;
-    response.end(lines ? lines.map((line) => `${JSON.stringify(line)}\n`).join("") : JSON.stringify(reply.body));
+    const events = "events" in reply ? reply.events : undefined;
+    const text = lines?.map((line) => `${JSON.stringify(line)}\n`).join("") ?? events;
+    response.end(text ?? JSON.stringify(reply.body));
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   context.after(() => {

@@ -67,9 +67,9 @@ async function list(host: Host, device: string, options: ListOptions, command: C
 function addFollow(alert: Command, host: Host): void {
   alert
     .command("follow")
-    .description("print alerts as they are found, including late ones, until Ctrl-C")
+    .description("print alerts as they are found, including late ones, and what becomes of them, until Ctrl-C")
     .argument("[device...]", "ids of devices; if none is given, all that the user sees")
-    .option("--json", "JSON Lines, one alert each, as the API gives it, with its deviceId")
+    .option("--json", "JSON Lines: an alert as the API gives it, each time that it is told")
     .addHelpText("after", examples("waybeam alert follow", "waybeam alert follow 490154203237518 --json"))
     .action(async (devices: string[], { json = false }: { json?: boolean }, command: Command) => {
       const client = await clientFor(host, command);

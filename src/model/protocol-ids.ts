@@ -27,6 +27,7 @@ export const protocolIds: readonly string[] = [
   "totem",
   "watch",
   "wialon",
+  "xexun",
 ];
 
 /** Of these, those whose messages carry a password or key. */
@@ -1046,6 +1047,20 @@ export const protocolReadings: Readonly<Record<string, readonly string[]>> = {
     "analog3",
     "analog4",
     "driverId",
+    "firmware",
+  ],
+  xexun: [
+    "battery",
+    "batteryVoltage",
+    "charging",
+    "ignition",
+    "odometer",
+    "satellites",
+    "signal",
+    "analog1",
+    "analog2",
+    "analog3",
+    "analog4",
     "firmware",
   ],
 };

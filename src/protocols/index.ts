@@ -25,6 +25,7 @@ import { tk103 } from "./tk103/index.ts";
 import { totem } from "./totem/index.ts";
 import { watch } from "./watch/index.ts";
 import { wialon } from "./wialon/index.ts";
+import { xexun } from "./xexun/index.ts";
 
 /** Every protocol, in the order in which detection asks them. */
 export const protocols: readonly AnyProtocol[] = [
@@ -53,6 +54,7 @@ export const protocols: readonly AnyProtocol[] = [
   totem,
   watch,
   wialon,
+  xexun,
 ];
 
 const byId: ReadonlyMap<string, AnyProtocol> = new Map(protocols.map((protocol) => [protocol.id, protocol]));

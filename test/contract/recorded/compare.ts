@@ -3,8 +3,8 @@ import type { Expected, RecordedFix } from "./line.ts";
 
 const kilometresPerKnot = 1.852;
 
-/** How near a fix must be: time ms, coordinates degrees, speed km/h, course degrees. */
-const tolerance = { time: 1000, coordinate: 1e-5, speed: 0.6, course: 1 };
+/** How near a fix must be: time ms, coordinates degrees (with the noise of a difference), speed km/h, course degrees. */
+const tolerance = { time: 1000, coordinate: 1.001e-5, speed: 0.6, course: 1 };
 
 /** What differs between the effects of a message and what the other server decoded of it; empty where they agree. */
 export function compareFixes(effects: readonly Effect[], decoded: readonly RecordedFix[]): readonly string[] {

@@ -20,7 +20,7 @@ import type { Store } from "../../src/ports/store.ts";
 import type { OpenedStore } from "../../src/store/opened.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { commitAlerts, newAlert, newNotice, ruleFields } from "../contract/store/alert-values.ts";
-import { makeAccount, makeDevice, now } from "../contract/store/harness.ts";
+import { makeAccount, makeDevice, makeUser, now } from "../contract/store/harness.ts";
 import { folderOf, startService } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { commandLine } from "../support/waybeam.ts";
@@ -34,6 +34,7 @@ const plain = [
   "very-secret-token-key",
   "very-secret-private-key",
   "very-secret-cursor-key",
+  "VERYSECRETKEYOFCODES",
 ];
 
 /** Opens a folder with its key, or as versions did that had none. */
@@ -58,7 +59,7 @@ afterEach(async () => {
 });
 
 /** Puts secrets of every kind into a store. */
-async function fill(store: Store): Promise<{ account: number; device: number; rules: number[] }> {
+async function fill(store: Store): Promise<{ account: number; device: number; user: number; rules: number[] }> {
   const account = await makeAccount(store);
   const device = await makeDevice(store, account.key);
   const channels = { email: [], sms: [], webhook: [{ url, secret }] };
@@ -74,11 +75,13 @@ async function fill(store: Store): Promise<{ account: number; device: number; ru
   await store.accounts.setting("tokenKey", () => "very-secret-token-key");
   await store.accounts.setting("passwordKey", () => "very-secret-private-key");
   await store.accounts.setting("cursorKey", () => "very-secret-cursor-key");
-  return { account: account.key, device: device.key, rules };
+  const user = await makeUser(store, account.key);
+  await store.secondFactors.begin(user.key, "VERYSECRETKEYOFCODES");
+  return { account: account.key, device: device.key, user: user.key, rules };
 }
 
 /** Sees that all of them are there. */
-async function check(store: Store, { account, device, rules }: Awaited<ReturnType<typeof fill>>): Promise<void> {
+async function check(store: Store, { account, device, user, rules }: Awaited<ReturnType<typeof fill>>): Promise<void> {
   const found = await store.alertRules.list(account);
   assert.deepEqual(
     found.map(({ key, channels }) => [key, channels.webhook]),
@@ -89,6 +92,7 @@ async function check(store: Store, { account, device, rules }: Awaited<ReturnTyp
   for (const { target } of notices) assert.deepEqual(target, { channel: "webhook", url, secret });
   assert.equal(await store.accounts.findSetting("tokenKey"), "very-secret-token-key");
   assert.equal(await store.accounts.setting("passwordKey", () => "new"), "very-secret-private-key");
+  assert.equal((await store.secondFactors.find(user))?.secret, "VERYSECRETKEYOFCODES");
 }
 
 /** Which of the secrets stand readable in the files of the folder. */

@@ -104,6 +104,15 @@ describe("HTTPS of the API", () => {
     assert.equal(JSON.parse(readFileSync(app.credentialsFile, "utf8")).url, app.url);
   });
 
+  it("gives who signs in a cookie that browsers send by HTTPS alone, and let no other host set", async () => {
+    const token = new URL(app.firstLink ?? "about:blank").hash.slice(1);
+    const body = { token, password: "correct horse battery" };
+    const { status, headers } = await ask("POST", "/api/session/first", first.cert, body);
+    assert.equal(status, 200);
+    const [cookie = ""] = [headers["set-cookie"] ?? []].flat().map(String);
+    assert.match(cookie, /^__Host-waybeam=[\w-]{43}; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+  });
+
   it("answers who has ended its side", async () => {
     const socket = await secure(httpPort(), { allowHalfOpen: true } as ConnectionOptions);
     socket.end("GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n".repeat(20));

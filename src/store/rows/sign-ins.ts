@@ -74,7 +74,12 @@ export class SignInRows implements SignInStore {
 
   async prune(before: number, limit: number): Promise<number> {
     const ended = this.#database.selectFrom("sign_in").select("key").where("expires", "<", before).limit(limit);
-    const [deleted] = await this.#database.deleteFrom("sign_in").where("key", "in", ended).execute();
+    // Asks for `expires` again, so that PostgreSQL reads by the index of it.
+    const [deleted] = await this.#database
+      .deleteFrom("sign_in")
+      .where("key", "in", ended)
+      .where("expires", "<", before)
+      .execute();
     return Number(deleted?.numDeletedRows ?? 0n);
   }
 }

@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, it } from "node:test";
+import { alertStates } from "../src/contract/alert.ts";
+import { alertTypes } from "../src/contract/alert-parameters.ts";
+import { errorKinds } from "../src/errors/catalogue.ts";
 
 const root = join(import.meta.dirname, "..");
 const longestFile = 300;
@@ -48,6 +51,21 @@ describe("the console", () => {
     const long = sources.filter(({ text }) => text.split("\n").length - 1 > longestFile);
     assert.deepEqual(
       long.map(({ path, text }) => `${path}: ${text.split("\n").length - 1}`),
+      [],
+    );
+  });
+
+  it("has words for every error of the service, and for every state and type that it names", () => {
+    const words: Readonly<Record<string, string>> = JSON.parse(
+      readFileSync(join(root, "console/words/en.json"), "utf8"),
+    );
+    const wanted = [
+      ...Object.values(errorKinds).map(({ text }) => `error.${text}`),
+      ...alertTypes.map((type) => `ruleType.${type}`),
+      ...alertStates.map((state) => `alertState.${state}`),
+    ];
+    assert.deepEqual(
+      wanted.filter((key) => !(key in words)),
       [],
     );
   });

@@ -102,11 +102,6 @@ export async function setFirstPassword(token: string, password: string): Promise
   take(await ask("POST", "/api/session/first", { token, password }));
 }
 
-/** Sets a new password; all other sessions of the person end. */
-export async function changePassword(presentPassword: string, password: string): Promise<void> {
-  await ask("PUT", "/api/session/password", { presentPassword, password });
-}
-
 /** Ends this session and forgets everything that the page holds. */
 export async function signOut(): Promise<void> {
   await ask("DELETE", "/api/session").catch((thrown: unknown) => {

@@ -22,12 +22,14 @@ export interface StreamEvents {
   readonly status: { readonly deviceId: string; readonly status: Status };
   readonly alert: Alert;
   readonly command: { readonly deviceId: string; readonly command: Command };
+  /** A device was deleted, has expired, or has another id now. */
+  readonly gone: { readonly deviceId: string };
   readonly live: unknown;
   readonly reset: unknown;
 }
 
 /** Names of the events. */
-export const eventNames = ["location", "status", "alert", "command", "live", "reset"] as const;
+export const eventNames = ["location", "status", "alert", "command", "gone", "live", "reset"] as const;
 
 /** A location as the store keeps it. */
 export function positionOf(location: Location): LivePosition {

@@ -142,7 +142,25 @@ function takeStatus(id: string, { connected, lastContact }: Status): void {
 }
 
 let reading: ReturnType<typeof setTimeout> | undefined;
+/** Devices that were told since the present began anew; undefined: it has not. */
+let toldAnew: Set<string> | undefined;
+
+/** What was told before counts no more: who is not told again until the present is complete is gone. */
+function beginAnew(): void {
+  toldAnew = new Set();
+  loadDevices().catch(() => undefined);
+  loadAlerts().catch(() => undefined);
+}
+
+function completeNow(): void {
+  complete = true;
+  for (const id of fleet.ids) if (id !== undefined && toldAnew?.has(id) === false) fleet.remove(id);
+  toldAnew = undefined;
+  markAlerts();
+}
+
 function takeLocation(id: string, location: Location | null, status: Status | undefined): void {
+  toldAnew?.add(id);
   if (location !== null) fleet.move(id, positionOf(location), Date.now());
   if (status !== undefined) takeStatus(id, status);
   if (devices.has(id) || reading !== undefined) return;
@@ -186,14 +204,12 @@ export function startLive(): { stop(): void } {
       },
       alert: takeAlert,
       command: (data) => tellOf("command", data),
-      live() {
-        complete = true;
-        markAlerts();
-      },
-      reset() {
+      gone({ deviceId }) {
+        fleet.remove(deviceId);
         loadDevices().catch(() => undefined);
-        loadAlerts().catch(() => undefined);
       },
+      live: completeNow,
+      reset: beginAnew,
       state(isOpen) {
         open = isOpen;
         if (isOpen) eventAt = Date.now();

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { Browser } from "playwright-core";
+import {
+  type ConsoleService,
+  noBrowser,
+  type OpenPage,
+  openPage,
+  password,
+  signIn,
+  startBrowser,
+  startConsole,
+} from "../support/browser.ts";
+import { removeFolder } from "../support/service.ts";
+
+const van = "490154203237518";
+const truck = "490154203237526";
+const bogota = { lat: 4.711, lon: -74.0721 };
+const scripted = "<img src=x onerror=alert(1)> & <b>bold</b>";
+
+describe("the console in a browser", { skip: noBrowser }, () => {
+  let service: ConsoleService;
+  let browser: Browser;
+  const opened: OpenPage[] = [];
+
+  async function open(...options: Parameters<typeof openPage> extends [unknown, unknown, ...infer O] ? O : never) {
+    const page = await openPage(browser, service.url, ...options);
+    opened.push(page);
+    return page;
+  }
+
+  before(async () => {
+    service = await startConsole();
+    browser = await startBrowser();
+    await service.call("POST", "/api/devices", { id: van, name: "Van 1" });
+    await service.call("POST", "/api/devices", { id: truck, name: scripted });
+    await service.report(van, { ...bogota, speed: 40 });
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.stop();
+    if (service !== undefined) removeFolder(service.directory);
+  });
+
+  it("a wrong password is said, and the right one shows the fleet, live", async () => {
+    const { page } = await open();
+    await page.goto("/map");
+    await page.fill("input[name=email]", service.email);
+    await page.fill("input[name=password]", "a wrong one");
+    await page.locator("form button.main").click();
+    await page.locator("[role=alert]").waitFor();
+    await page.fill("input[name=password]", password);
+    await page.locator("form button.main").click();
+    await page.locator("[data-live=true]").waitFor();
+    await page.locator(".map[data-in-view='1']").waitFor();
+    const row = page.locator("[role=listitem]", { hasText: "Van 1" });
+    await row.getByText("40 km/h").waitFor();
+    await service.report(van, { lat: 4.712, lon: -74.0722, speed: 55 });
+    await row.getByText("55 km/h").waitFor();
+  });
+
+  it("names are texts, whatever is in them", async () => {
+    const { page } = await open();
+    await signIn(page, service.email, `/device/${truck}/now`);
+    await page.locator("h1", { hasText: scripted }).waitFor();
+    assert.equal(await page.locator("h1 b, h1 img").count(), 0);
+  });
+
+  it("the past is a line that can be played", async () => {
+    for (let minute = 0; minute < 5; minute += 1)
+      await service.report(van, { lat: 4.713 + minute / 1000, lon: -74.0722, speed: 30 });
+    const { page } = await open();
+    await signIn(page, service.email, `/device/${van}/past`);
+    await page.locator("[data-fixes='7']").waitFor();
+    await page.locator("[data-chart=speed] canvas").waitFor();
+    const first = await page.locator(".player output").textContent();
+    await page.keyboard.press("]");
+    await page.locator(".player output", { hasNotText: first ?? "" }).waitFor();
+  });
+
+  it("a command is sent, and what became of it is shown live", async () => {
+    const { page } = await open();
+    await signIn(page, service.email, `/device/${van}/commands`);
+    await page.locator("form input[spellcheck=false]").fill("STATUS");
+    await page.locator("form button.main").click();
+    const row = page.locator("tbody tr", { hasText: "STATUS" });
+    await row.locator("b.queued").waitFor();
+    await row.getByRole("button").click();
+    await page.getByRole("dialog").locator("button.danger").click();
+    await row.locator("b.cancelled").waitFor();
+  });
+
+  it("a circle is drawn, and is a zone of the account", async () => {
+    const { page } = await open();
+    await signIn(page, service.email, "/zones/new");
+    await page.locator("form input").first().fill("Depot");
+    const canvas = page.locator("canvas.maplibregl-canvas");
+    await canvas.waitFor();
+    await page.getByRole("button", { name: "Circle" }).click();
+    const box = await canvas.boundingBox();
+    assert.ok(box !== null);
+    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.move(box.x + box.width / 2 + 40, box.y + box.height / 2, { steps: 4 });
+    await page.mouse.click(box.x + box.width / 2 + 60, box.y + box.height / 2);
+    await page.getByText("Radius").waitFor();
+    await page.locator("form button.main").click();
+    await page.locator("li", { hasText: "Depot" }).waitFor();
+    const { geofences } = Object(await service.call("GET", "/api/geofences"));
+    assert.equal(geofences[0].geometry.type, "Point");
+    assert.ok(geofences[0].geometry.radius > 0);
+  });
+
+  it("an alert stands out as it happens, and is acknowledged with a note", async () => {
+    await service.call("POST", "/api/alertRules", {
+      ...{ name: "Speed", type: "speedOver", parameters: { kmh: 80 }, devices: [van], critical: true },
+    });
+    const { page } = await open();
+    await signIn(page, service.email);
+    await page.locator("[data-live=true]").waitFor();
+    await service.report(van, { lat: 4.72, lon: -74.0722, speed: 120 });
+    const card = page.locator(".rail article");
+    await card.getByText("Van 1").waitFor();
+    await card.getByRole("button", { name: "Acknowledge" }).click();
+    await page.getByRole("dialog").locator("textarea").fill("I call the driver");
+    await page.getByRole("dialog").locator("button.main").click();
+    await card.getByText("I call the driver").waitFor();
+    const { alerts } = Object(await service.call("GET", "/api/alerts"));
+    assert.equal(alerts[0].acknowledgement.note, "I call the driver");
+  });
+
+  it("is whole in Spanish on a phone", async () => {
+    const { page } = await open({ locale: "es-CO", width: 360, height: 720 });
+    await signIn(page, service.email);
+    await page.getByRole("link", { name: "Alertas" }).click();
+    await page.getByRole("heading", { name: "Alertas" }).waitFor();
+    const wider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+    assert.equal(wider, false);
+  });
+
+  it("a session that has ended asks to sign in over the page, and the form keeps its input", async () => {
+    const { page, context } = await open();
+    await signIn(page, service.email, "/manage/groups");
+    await page.getByRole("button", { name: "Add a group" }).click();
+    await page.getByRole("dialog").locator("input").first().fill("North");
+    await context.clearCookies();
+    await page.getByRole("dialog").locator("button.main").click();
+    const again = page.getByRole("dialog", { name: "Sign in again" });
+    await again.locator("input[name=password]").fill(password);
+    await again.locator("button.main").click();
+    await page.locator("tbody tr", { hasText: "North" }).waitFor();
+  });
+
+  it("broke no rule of its policy, and threw nothing", () => {
+    assert.deepEqual(
+      opened.flatMap(({ problems }) => problems),
+      [],
+    );
+  });
+});

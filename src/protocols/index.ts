@@ -18,6 +18,7 @@ import { osmand } from "./osmand/index.ts";
 import { owntracks } from "./owntracks/index.ts";
 import { queclink } from "./queclink/index.ts";
 import { ruptela } from "./ruptela/index.ts";
+import { starlink } from "./starlink/index.ts";
 import { suntech } from "./suntech/index.ts";
 import { t800x } from "./t800x/index.ts";
 import { teltonika } from "./teltonika/index.ts";
@@ -47,6 +48,7 @@ export const protocols: readonly AnyProtocol[] = [
   owntracks,
   queclink,
   ruptela,
+  starlink,
   suntech,
   t800x,
   teltonika,

@@ -6,7 +6,7 @@ import {
   type Decoded,
   defineProtocol,
 } from "../../wire/protocol.ts";
-import { bytesOfLatin1 } from "../../wire/reader.ts";
+import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
 import { framer } from "./framer.ts";
 import { malformed, readLocation } from "./location.ts";
 import { readEmergency, readHealth, readLogin } from "./others.ts";
@@ -25,7 +25,7 @@ const equals = 0x3d;
 const longestHead = 150;
 
 function detect(bytes: Uint8Array): Certainty {
-  if (bytes[0] !== dollar || bytes[1] === dollar) return "no";
+  if (bytes[0] !== dollar || bytes[1] === dollar || startsLikeStarLink(bytes)) return "no";
   // `$NAME=` is what other makers' trackers answer to a command.
   const end = bytes.indexOf(comma);
   if (bytes.subarray(0, end < 0 ? bytes.length : end).includes(equals)) return "no";
@@ -33,6 +33,11 @@ function detect(bytes: Uint8Array): Certainty {
   if (kind !== undefined) return kind === "other" ? "maybe" : "sure";
   const head = bytes.subarray(1, longestHead);
   return head.length < longestHead - 1 && head.every((byte) => byte >= 0x20 && byte < 0x7f) ? "maybe" : "no";
+}
+
+/** `$SLU`: the reports of a StarLink tracker may have the IMEI among their fields too. */
+function startsLikeStarLink(bytes: Uint8Array): boolean {
+  return latin1Of(bytes.subarray(1, 4)) === "SLU";
 }
 
 type Read = (sentence: Sentence, context: DecodeContext) => readonly Effect[];

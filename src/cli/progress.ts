@@ -4,13 +4,18 @@ import type { Host, TellProgress } from "./host.ts";
 const onTty = 200;
 const elsewhere = 10_000;
 
+/** What progress is shown on. */
+export interface ProgressHost extends Pick<Host, "clock"> {
+  readonly terminal: Pick<Host["terminal"], "err" | "errIsTty" | "columns">;
+}
+
 /** Says on standard error how far something is that takes long. */
 export class Progress {
-  readonly #host: Pick<Host, "terminal" | "clock">;
+  readonly #host: ProgressHost;
   #last: number;
   #shown = 0;
 
-  constructor(host: Pick<Host, "terminal" | "clock">) {
+  constructor(host: ProgressHost) {
     this.#host = host;
     this.#last = host.clock.monotonic();
   }

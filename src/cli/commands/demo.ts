@@ -5,10 +5,10 @@ import { ApiClient } from "../client.ts";
 import { examples } from "../context.ts";
 import { readCredentials } from "../credentials.ts";
 import { CliError } from "../exit.ts";
-import { describe, hostOf } from "../fleet-watch.ts";
+import { hostOf } from "../fleet-watch.ts";
 import type { Host, Service } from "../host.ts";
-import { Progress } from "../progress.ts";
 import { registerDevices } from "../register.ts";
+import { watchStream } from "../stream-watch.ts";
 import { startSummary, stop, untilInterrupted } from "./serve.ts";
 import { protocolsOf } from "./simulate.ts";
 
@@ -65,14 +65,13 @@ async function run(host: Host, service: Service, data: string): Promise<void> {
     register: (list) => registerDevices(host, client, list),
   });
   host.terminal.err(startSummary(service, host.terminal.errIsTty) + whatToTry(service, fleet, data));
-  const progress = new Progress(host);
-  const timer = setInterval(() => progress.show(() => describe(fleet.stats)), 200);
+  const over = new AbortController();
+  const watching = watchStream(host, credentials, AbortSignal.any([host.interrupted, over.signal]));
   try {
-    await untilInterrupted(host.interrupted, service);
+    await Promise.race([untilInterrupted(host.interrupted, service), watching]);
   } finally {
-    clearInterval(timer);
-    progress.end();
-    await fleet.stop();
+    over.abort();
+    await watching.finally(() => fleet.stop());
   }
 }
 
@@ -89,6 +88,7 @@ or the REST API itself:
   TOKEN=$(curl -s ${url}/api/Auth/Token ${json} -d @"$WAYBEAM_DATA/credentials.json" | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
   curl -s ${url}/api/devices -H "Authorization: Bearer $TOKEN"
   curl -s ${url}/api/devices/${id}/lastLocation -H "Authorization: Bearer $TOKEN"
+  curl -sN ${url}/api/stream -H "Authorization: Bearer $TOKEN"
 Its data is in ${data}, apart from your own: delete that folder to clean up.
 
 `;

@@ -28,6 +28,7 @@ const exceptions: readonly (readonly [detail: RegExp, reason: string])[] = [
   [/cursor: must be the nextCursor/, "a cursor refers to an answer"],
   [/body\/(to|expires): must not be before body\/from/, "compares two fields"],
   [/querystring\/to: must not be before querystring\/from/, "compares two fields"],
+  [/querystring\/box: (longitudes|latitudes|south) must/, "compares numbers within a text"],
   [
     /^body(\/rule|\/rules\/\d+)?\/(devices|groups|channels\/\w+).*(twice|no device|no group|must be this device)/,
     "refers, or compares items",

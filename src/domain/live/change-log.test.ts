@@ -64,6 +64,12 @@ test("from any place on: the newest change of each thing, once and in order, and
         read,
         known.filter((one) => one.seq > from).map((one) => [one.seq, one.about]),
       );
+      const some = [...log.some(["a", "b", "x"], from)].map(({ seq: place }) => place);
+      const wanted = known.filter(({ about, bytes }) => bytes > 0 || about === "a" || about === "b");
+      assert.deepEqual(
+        some,
+        wanted.filter((one) => one.seq > from).map((one) => one.seq),
+      );
     }),
   );
 });

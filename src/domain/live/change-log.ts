@@ -24,8 +24,9 @@ export class ChangeLog<T> {
   readonly #current = new Map<string, Slot<T>>();
   /** Those of the current ones that count bytes, the oldest first. */
   readonly #bounded = new Map<string, Slot<T>>();
-  /** By their order. */
-  #slots: Slot<T>[] = [];
+  readonly #all = new Slots<T>();
+  /** Those that count bytes, again. */
+  readonly #news = new Slots<T>();
   #bytes = 0;
   #newest = 0;
   #lost = 0;
@@ -56,15 +57,14 @@ export class ChangeLog<T> {
     const before = this.#current.get(about);
     if (before !== undefined) this.#drop(before);
     const slot = { seq: ++this.#newest, value, about, bytes, replaced: false };
-    this.#slots.push(slot);
     this.#current.set(about, slot);
+    this.#all.add(slot, this.#current.size);
     if (bytes > 0) {
       this.#bounded.set(about, slot);
+      this.#news.add(slot, this.#bounded.size);
       this.#bytes += bytes;
       this.trim(this.#mostBytes);
     }
-    if (this.#slots.length > 2 * this.#current.size + fewReplaced)
-      this.#slots = this.#slots.filter(({ replaced }) => !replaced);
     return before?.seq ?? 0;
   }
 
@@ -94,18 +94,44 @@ export class ChangeLog<T> {
   }
 
   /** The changes behind a place, in their order. */
-  *after(seq: number): Generator<Change<T>, void, undefined> {
-    const slots = this.#slots;
-    for (let index = firstAfter(slots, seq); index < slots.length; index++) {
-      const slot = slots[index];
-      if (slot !== undefined && !slot.replaced) yield slot;
+  after(seq: number): Iterable<Change<T>> {
+    return this.#all.after(seq);
+  }
+
+  /** Of the changes behind a place those of some things, and all that count bytes. Costs nothing for what else changes. */
+  some(abouts: readonly string[], seq: number): Iterable<Change<T>> {
+    const found: Slot<T>[] = [];
+    for (const about of abouts) {
+      const slot = this.#current.get(about);
+      if (slot !== undefined && slot.seq > seq && slot.bytes === 0) found.push(slot);
     }
+    for (const slot of this.#news.after(seq)) found.push(slot);
+    return found.sort((one, other) => one.seq - other.seq);
   }
 
   #drop(slot: Slot<T>): void {
     slot.replaced = true;
     this.#current.delete(slot.about);
     if (this.#bounded.delete(slot.about)) this.#bytes -= slot.bytes;
+  }
+}
+
+/** Slots in their order, some of which were replaced. */
+class Slots<T> {
+  #slots: Slot<T>[] = [];
+
+  /** `current`: how many of them are not replaced. */
+  add(slot: Slot<T>, current: number): void {
+    this.#slots.push(slot);
+    if (this.#slots.length > 2 * current + fewReplaced) this.#slots = this.#slots.filter(({ replaced }) => !replaced);
+  }
+
+  *after(seq: number): Generator<Slot<T>, void, undefined> {
+    const slots = this.#slots;
+    for (let index = firstAfter(slots, seq); index < slots.length; index++) {
+      const slot = slots[index];
+      if (slot !== undefined && !slot.replaced) yield slot;
+    }
   }
 }
 

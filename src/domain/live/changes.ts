@@ -20,6 +20,11 @@ export type LiveChange =
   | { readonly kind: "location" | "status"; readonly device: LiveDevice }
   | { readonly kind: "alert" | "command" | "gone"; readonly device: LiveDevice; readonly frame: Uint8Array };
 
+/** What a device's place in the log is about. */
+export function aboutDevice(kind: "location" | "status", id: string): string {
+  return `${kind} ${id}`;
+}
+
 /** An event. Where it tells a position: that, and how the device is connected, as JSON. */
 export interface Framed {
   readonly frame: Uint8Array;
@@ -32,7 +37,7 @@ export type ResetReason = "unknownId" | "missed" | "visibility";
 
 /** The changes of an account as a listener reads them. */
 export interface LiveChanges {
-  readonly changes: Pick<ChangeLog<LiveChange>, "newest" | "lost" | "after">;
+  readonly changes: Pick<ChangeLog<LiveChange>, "newest" | "lost" | "after" | "some">;
   /** The id of an event at this place. */
   cursor(seq: number): string;
   /** A change as an event, made once for all listeners. Rejects where the device's state must be read and can't. */

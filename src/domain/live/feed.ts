@@ -13,7 +13,7 @@ import { alertView } from "../alerts.ts";
 import { commandView } from "../command-view.ts";
 import { AlertNews } from "./alert-news.ts";
 import { type Change, ChangeLog } from "./change-log.ts";
-import type { Framed, LiveChange, LiveChanges, LiveDevice } from "./changes.ts";
+import { aboutDevice, type Framed, type LiveChange, type LiveChanges, type LiveDevice } from "./changes.ts";
 import { eventFrame } from "./frame.ts";
 import type { Listener } from "./listener.ts";
 
@@ -223,13 +223,13 @@ export class AccountFeed implements LiveChanges {
     this.#add("gone", device, id, { deviceId: id });
   }
 
-  #forget({ key }: LiveDevice): void {
+  #forget({ key, id }: LiveDevice): void {
     this.#byKey.delete(key);
-    for (const kind of ["location", "status"]) this.changes.remove(`${kind} ${key}`);
+    for (const kind of ["location", "status"] as const) this.changes.remove(aboutDevice(kind, id));
   }
 
   #put(kind: "location" | "status", device: LiveDevice): void {
-    const before = this.changes.put(`${kind} ${device.key}`, { kind, device });
+    const before = this.changes.put(aboutDevice(kind, device.id), { kind, device });
     if (before > this.readBy) this.#context.replaced();
     this.#context.changed();
   }

@@ -134,9 +134,12 @@ const step = fc.oneof(
 
 test("however slowly it reads and wherever it resumes: newest states, and every alert unless it says so", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), fc.boolean(), async (steps, seesAll) => {
       const world = new World();
+      const scope = seesAll ? everything : { all: false, ids: new Set(["a", "b"]) };
+      const seen = (id: string) => scope.all || scope.ids.has(id);
       let hearer = new Hearer(world);
+      hearer.scope = scope;
       await hearer.listener.begin(undefined);
       const alerts: number[] = [];
       for (const next of steps) {
@@ -145,20 +148,21 @@ test("however slowly it reads and wherever it resumes: newest states, and every 
         if ("alert" in next) {
           const number = world.alert(next.alert);
           // Alerts of before the first look at the present are nobody's news.
-          if (hearer.events.includes("live")) alerts.push(number);
+          if (hearer.events.includes("live") && seen(next.alert)) alerts.push(number);
         }
         if ("read" in next) await hearer.read(next.read);
         if ("lose" in next && hearer.events.includes("live")) {
           const kept = hearer.told.slice(0, Math.max(1, hearer.told.length - next.lose));
           if (!kept.some(({ event }) => event === "live")) continue;
           hearer = new Hearer(world);
+          hearer.scope = scope;
           hearer.told.push(...kept);
           const id = kept.at(-1)?.id ?? 0;
           await hearer.listener.begin(id < world.changes.lost ? "missed" : id);
         }
       }
       await hearer.readAll();
-      assert.deepEqual(hearer.map, world.longitudes);
+      assert.deepEqual(hearer.map, new Map([...world.longitudes].filter(([id]) => seen(id))));
       assert.ok(hearer.events.includes("live"));
       const toldAlerts = hearer.told.filter(({ event }) => event === "alert").map(({ data }) => data.number);
       const missed = hearer.events.includes("reset");

@@ -2,7 +2,14 @@ import type { ApiError } from "../../errors/catalogue.ts";
 import type { User } from "../../model/account.ts";
 import type { DeviceScope } from "../visibility.ts";
 import type { Change } from "./change-log.ts";
-import type { Framed, LiveChange, LiveChanges, LiveDevice, ResetReason } from "./changes.ts";
+import {
+  aboutDevice,
+  type Framed,
+  type LiveChange,
+  type LiveChanges,
+  type LiveDevice,
+  type ResetReason,
+} from "./changes.ts";
 import { eventFrame } from "./frame.ts";
 import { holdsPosition, type LiveBox, sameScope, type Wanted } from "./scope.ts";
 
@@ -51,6 +58,8 @@ export class Listener {
   /** What it sees; undefined: nobody knows at the moment. */
   #scope: DeviceScope | undefined;
   #lastScope: DeviceScope | undefined;
+  /** What its devices' changes are about, if it does not see all. */
+  #abouts: readonly string[] = [];
   /** Where devices are, by their index, if it wants those of a box. */
   #places = new Uint8Array(0);
   #lastAsked = 0;
@@ -119,7 +128,7 @@ export class Listener {
     const frames = this.#first;
     this.#first = [];
     let bytes = 0;
-    for (const change of changes.after(this.#position)) {
+    for (const change of this.#behind(scope)) {
       const frame = this.#eventOf(change, scope);
       if (frame === "unread") return frames.length > 0 ? { frames, more: true } : this.#read(scope);
       this.#position = change.seq;
@@ -158,6 +167,7 @@ export class Listener {
     if (this.#lastScope !== undefined && !sameScope(this.#lastScope, scope)) this.#restart("visibility");
     this.#scope = scope;
     this.#lastScope = scope;
+    this.#abouts = [...scope.ids].flatMap((id) => [aboutDevice("location", id), aboutDevice("status", id)]);
     this.#context.changed();
   }
 
@@ -173,6 +183,13 @@ export class Listener {
     this.#position = 0;
     this.#phase = "present";
     this.#places.fill(unknown);
+  }
+
+  /** The changes behind its place. Who sees few devices looks for theirs; the others read them all. */
+  #behind({ all }: DeviceScope): Iterable<Change<LiveChange>> {
+    const { changes } = this.#context.feed;
+    const few = !all && this.#abouts.length < changes.newest - this.#position;
+    return few ? changes.some(this.#abouts, this.#position) : changes.after(this.#position);
   }
 
   /** The change as an event for it. Undefined: it is not for it; `unread`: its device's state must be read before. */
@@ -221,10 +238,11 @@ export class Listener {
   }
 
   /** Reads the states that are needed next. */
-  async #read({ all, ids }: DeviceScope): Promise<Taken> {
+  async #read(scope: DeviceScope): Promise<Taken> {
     const { feed } = this.#context;
+    const { all, ids } = scope;
     const reads: Promise<Framed>[] = [];
-    for (const change of feed.changes.after(this.#position)) {
+    for (const change of this.#behind(scope)) {
       if (reads.length === readAhead) break;
       if (!all && !ids.has(change.value.device.id)) continue;
       const framed = feed.framed(change);

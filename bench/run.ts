@@ -13,6 +13,7 @@ import { late } from "./late.ts";
 import { postgres } from "./postgres.ts";
 import { size } from "./size.ts";
 import { stored } from "./stored.ts";
+import { streams } from "./streams.ts";
 import { type Figure, kept, line } from "./support/figures.ts";
 import { written } from "./written.ts";
 
@@ -26,6 +27,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   api,
   alerts,
   history,
+  streams,
   day,
   stored,
   fleet,

@@ -28,7 +28,7 @@ const suites: Readonly<Record<string, readonly string[]>> = {
     ...named("accounts", "users", "users-at-once", "way-in", "passwords", "tokens", "permissions", "groups"),
     ...named("sessions", "first-link", "settings-sessions"),
     ...named("devices", "identity", "expiry", "limits", "quotas", "pages", "rest-input", "failures", "look-ups"),
-    ...named("locations", "readings", "old-positions", "client-types", "geofences"),
+    ...named("locations", "readings", "old-positions", "client-types", "geofences", "stream"),
     ...named(
       "commands",
       "command-states",

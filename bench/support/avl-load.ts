@@ -1,8 +1,9 @@
 // Trackers with one packet in flight each, as a process of its own. Arguments: port, connections, records a packet, warm-up and measured seconds, and
 // ms from one packet of a tracker to its next (0: as soon as the one before is acknowledged), how many days ago the first position was, and which packets
 // are late (0: none; 10: every tenth), how many days ago the first position of an earlier run was, and the moment from which all runs count their days
-// (0: now). One half of the late positions lie anywhere between this run's first position and the newest, the other half in the first minutes of the earlier
-// run. Each run against the same service needs days of its own: positions between stored ones are late.
+// (0: now); whether positions are of the moment of their sending (1: yes), and the number of the first tracker. One half of the late positions lie anywhere
+// between this run's first position and the newest, the other half in the first minutes of the earlier run. Each run against the same service needs days of
+// its own: positions between stored ones are late.
 import { connect, type Socket } from "node:net";
 import { AvlPacket, avlImei, avlLogin } from "./avl.ts";
 import { percentile } from "./percentile.ts";
@@ -18,6 +19,8 @@ const [
   lateEvery = 0,
   earlier = 0,
   now = 0,
+  live = 0,
+  firstTracker = 0,
 ] = process.argv.slice(2).map(Number);
 const start = (now === 0 ? Date.now() : now) - daysAgo * 86_400_000;
 /** Seconds of an earlier run that late positions lie in. */
@@ -55,7 +58,7 @@ function tracker(index: number): void {
     packets++;
     if (lateEvery > 0 && sent > 0 && packets % lateEvery === 0) moveLate();
     else {
-      packet.move(start + sent * records * 1000 + index, sent * records + index);
+      packet.move(live === 1 ? Date.now() : start + sent * records * 1000 + index, sent * records + index);
       sent++;
     }
     sentAt = performance.now();
@@ -63,7 +66,7 @@ function tracker(index: number): void {
     socket.write(packet.bytes);
   };
   socket.setNoDelay(true);
-  socket.on("connect", () => socket.write(avlLogin(avlImei(index))));
+  socket.on("connect", () => socket.write(avlLogin(avlImei(firstTracker + index))));
   socket.on("data", (chunk: Buffer) => {
     if (!loggedIn) {
       loggedIn = chunk[0] === 1;

@@ -1509,7 +1509,7 @@ export interface components {
       expires?: string | null;
       aliases?: string[] | null;
       milleageStart?: number | null;
-      protocols?: (("atrack" | "calamp" | "castel" | "cellocator" | "eelink" | "egts" | "galileo" | "gps103" | "gt06" | "h02" | "its" | "jt600" | "jt808" | "meitrack" | "osmand" | "owntracks" | "queclink" | "ruptela" | "starlink" | "suntech" | "t800x" | "teltonika" | "tk103" | "totem" | "watch" | "wialon" | "xexun")[]) | null;
+      protocols?: (("atrack" | "calamp" | "castel" | "cellocator" | "eelink" | "egts" | "galileo" | "gps103" | "gt06" | "h02" | "its" | "jt600" | "jt808" | "meitrack" | "minifinder2" | "osmand" | "owntracks" | "queclink" | "ruptela" | "starlink" | "suntech" | "t800x" | "teltonika" | "tk103" | "totem" | "watch" | "wialon" | "xexun")[]) | null;
       networks?: string[] | null;
       positionDays?: number | null;
       timeOffset?: number | null;
@@ -2205,7 +2205,7 @@ export interface components {
       expires?: string | null;
       aliases?: string[] | null;
       milleageStart?: number | null;
-      protocols?: (("atrack" | "calamp" | "castel" | "cellocator" | "eelink" | "egts" | "galileo" | "gps103" | "gt06" | "h02" | "its" | "jt600" | "jt808" | "meitrack" | "osmand" | "owntracks" | "queclink" | "ruptela" | "starlink" | "suntech" | "t800x" | "teltonika" | "tk103" | "totem" | "watch" | "wialon" | "xexun")[]) | null;
+      protocols?: (("atrack" | "calamp" | "castel" | "cellocator" | "eelink" | "egts" | "galileo" | "gps103" | "gt06" | "h02" | "its" | "jt600" | "jt808" | "meitrack" | "minifinder2" | "osmand" | "owntracks" | "queclink" | "ruptela" | "starlink" | "suntech" | "t800x" | "teltonika" | "tk103" | "totem" | "watch" | "wialon" | "xexun")[]) | null;
       networks?: string[] | null;
       positionDays?: number | null;
       timeOffset?: number | null;

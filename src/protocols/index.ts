@@ -14,6 +14,7 @@ import { its } from "./its/index.ts";
 import { jt600 } from "./jt600/index.ts";
 import { jt808 } from "./jt808/index.ts";
 import { meitrack } from "./meitrack/index.ts";
+import { minifinder2 } from "./minifinder2/index.ts";
 import { osmand } from "./osmand/index.ts";
 import { owntracks } from "./owntracks/index.ts";
 import { queclink } from "./queclink/index.ts";
@@ -44,6 +45,7 @@ export const protocols: readonly AnyProtocol[] = [
   jt600,
   jt808,
   meitrack,
+  minifinder2,
   osmand,
   owntracks,
   queclink,

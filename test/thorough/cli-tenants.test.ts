@@ -191,7 +191,7 @@ test("a data folder of before there were operators gets its key at the next star
   const stored = () => JSON.parse(readFileSync(file, "utf8"));
   const own = "k".repeat(40);
   const configured = await startService(folder, { WAYBEAM_OPERATOR_KEY: own });
-  assert.deepEqual(Object.keys(stored()).toSorted(), ["apiKey", "trackers", "url", "userName"]);
+  assert.deepEqual(Object.keys(stored()).toSorted(), ["apiKey", "firstToken", "trackers", "url", "userName"]);
   const list = (key: string, { url }: Service) =>
     fetch(`${url}/api/admin/accounts`, { headers: { authorization: `Bearer ${key}` } }).then(({ status }) => status);
   assert.equal(await list(own, configured), 200);

@@ -20,5 +20,5 @@ export default defineConfig({
     manifest: true,
     chunkSizeWarningLimit: 1200,
   },
-  server: { proxy: { "/api": service, "/openapi.json": service, "/health": service } },
+  server: { proxy: { "/api": service, "/openapi.json": service, "/health": service, "/console.json": service } },
 });

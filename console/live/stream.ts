@@ -9,7 +9,10 @@ export type Hearers = { readonly [K in keyof StreamEvents]: (data: StreamEvents[
   readonly refused: () => Promise<void>;
 };
 
-/** Follows the stream of the service until the answer is called. What was missed while the connection was lost comes by the last event's id. */
+/** A page that nobody looks at gives its connection back after this: over HTTP/1.1 a browser has six for all pages of a service. */
+const hiddenMs = 60_000;
+
+/** Follows the stream of the service until the answer is called. What was missed while the connection was lost, or the page was hidden, comes by the last event's id. */
 export function follow(query: Readonly<Record<string, string>>, hearers: Hearers): () => void {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -18,6 +21,7 @@ export function follow(query: Readonly<Record<string, string>>, hearers: Hearers
   let ended = false;
 
   function open(): void {
+    source?.close();
     const search = new URLSearchParams({ ...query, ...(lastEventId && { lastEventId }) });
     source = new EventSource(`/api/stream?${search}`);
     source.onopen = () => {
@@ -46,9 +50,17 @@ export function follow(query: Readonly<Record<string, string>>, hearers: Hearers
     if (!ended) timer = setTimeout(open, waitMs(failures, Math.random()));
   }
 
+  function shownOrHidden(): void {
+    clearTimeout(timer);
+    if (document.hidden) timer = setTimeout(() => source?.close(), hiddenMs);
+    else if (source?.readyState !== EventSource.OPEN) open();
+  }
+
   open();
+  document.addEventListener("visibilitychange", shownOrHidden);
   return () => {
     ended = true;
+    document.removeEventListener("visibilitychange", shownOrHidden);
     source?.close();
     clearTimeout(timer);
   };

@@ -3,8 +3,8 @@ import { bubbleAt, deviceAt, type Picture, pictureOf, type View } from "../live/
 import { mercatorX, mercatorY, placeOf } from "../live/mercator.ts";
 import type { FleetStore } from "../live/store.ts";
 import { DevicesLayer } from "./devices-layer.ts";
-import { nothing, setData } from "./map.ts";
-import { type MapColours, textFont } from "./style.ts";
+import { fontOf, nothing, setData } from "./map.ts";
+import type { MapColours } from "./style.ts";
 
 /** How often the picture is made anew while the fleet changes, and while the map moves. */
 const changedMs = 500;
@@ -167,7 +167,7 @@ export class FleetView {
       filter: ["has", "count"],
       layout: {
         "text-field": ["get", "count"],
-        "text-font": textFont,
+        "text-font": fontOf(this.#map),
         "text-size": 12,
         "text-allow-overlap": true,
         "text-ignore-placement": true,
@@ -181,7 +181,7 @@ export class FleetView {
       filter: ["has", "name"],
       layout: {
         "text-field": ["get", "name"],
-        "text-font": textFont,
+        "text-font": fontOf(this.#map),
         "text-size": 12,
         "text-anchor": "top",
         "text-offset": [0, 0.9],

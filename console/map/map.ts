@@ -16,7 +16,7 @@ import { isDark, setting } from "../me/settings.svelte.ts";
 import { language } from "../words/language.svelte.ts";
 import type { BaseAnswer, BaseRequest } from "./base.worker.ts";
 import BaseWorker from "./base.worker.ts?worker";
-import { baseStyle, mapColours } from "./style.ts";
+import { baseStyle, mapColours, textFont } from "./style.ts";
 
 // Without it MapLibre makes its worker of a blob, which the policy of the page forbids.
 setWorkerUrl(workerUrl);
@@ -38,9 +38,10 @@ export async function createMap(
   container: HTMLElement,
   { bounds, label, controls = true }: MapOptions,
 ): Promise<LibreMap> {
+  const style = await chosenStyle();
   const map = new LibreMap({
     container,
-    style: baseStyle(coloursNow()),
+    style: style || baseStyle(coloursNow()),
     ...(bounds === undefined ? { center: [0, 20] as [number, number], zoom: 1.5 } : { bounds }),
     fitBoundsOptions: { padding: 40, maxZoom: 15 },
     attributionControl: false,
@@ -60,8 +61,33 @@ export async function createMap(
     map.addControl(new ScaleControl({ unit: setting("units") === "us" ? "imperial" : "metric" }), "bottom-left");
   }
   await new Promise((resolve) => map.once("load", resolve));
-  loadBase(map);
+  if (style === "") loadBase(map);
   return map;
+}
+
+let styleAsked: Promise<string> | undefined;
+
+/** Address of the style that the operator set; empty: none, or nobody answers. */
+function chosenStyle(): Promise<string> {
+  styleAsked ??= fetch("/console.json")
+    .then(async (response) => {
+      const { mapStyle }: { readonly mapStyle: string } = await response.json();
+      return mapStyle;
+    })
+    .catch(() => {
+      styleAsked = undefined;
+      return "";
+    });
+  return styleAsked;
+}
+
+/** The letters of the map's style, for our own names on it: a style with letters of its own has no others. */
+export function fontOf(map: LibreMap): string[] {
+  for (const layer of map.getStyle().layers) {
+    const font = layer.type === "symbol" ? layer.layout?.["text-font"] : undefined;
+    if (Array.isArray(font) && font.every((name) => typeof name === "string")) return font;
+  }
+  return textFont;
 }
 
 /** Sets what a source of the map shows. */

@@ -28,7 +28,7 @@ export const mapColours = {
 export type MapColours = (typeof mapColours)["light" | "dark"];
 
 /** Without `glyphs` MapLibre draws letters itself, with the system's fonts. */
-export const textFont = ["DejaVu Sans"];
+export const textFont: string[] = ["DejaVu Sans"];
 
 const nothing: GeoJSON.FeatureCollection = { type: "FeatureCollection", features: [] };
 

@@ -1,6 +1,6 @@
 import type { Map as LibreMap } from "maplibre-gl";
-import { nothing, setData } from "./map.ts";
-import { type MapColours, textFont } from "./style.ts";
+import { fontOf, nothing, setData } from "./map.ts";
+import type { MapColours } from "./style.ts";
 import { areaOf } from "./zone-shape.ts";
 import { readZones, type Zone } from "./zones.ts";
 
@@ -31,7 +31,7 @@ export function addZoneLayers(map: LibreMap, { accent, halo }: MapColours): void
     type: "symbol",
     source: "zones",
     minzoom: 9,
-    layout: { "text-field": ["get", "name"], "text-font": textFont, "text-size": 12 },
+    layout: { "text-field": ["get", "name"], "text-font": fontOf(map), "text-size": 12 },
     paint: { "text-color": accent, "text-halo-color": halo, "text-halo-width": 1.5 },
   });
 }

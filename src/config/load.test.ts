@@ -199,6 +199,31 @@ test("proxies that are believed are addresses, networks and names of ranges; any
     );
 });
 
+test("a map's style is a web address, and its further hosts are origins; neither can open the page to everybody", () => {
+  const given = (style: string, origins: string) => ({
+    env: { WAYBEAM_HTTP_MAP_STYLE: style, WAYBEAM_HTTP_MAP_ORIGINS: origins },
+  });
+  const { http } = loaded(
+    given("https://a.example/style.json?key=1", "https://b.example,http://c.example:8080"),
+  ).config;
+  assert.deepEqual(
+    [http.mapStyle, http.mapOrigins],
+    ["https://a.example/style.json?key=1", "https://b.example,http://c.example:8080"],
+  );
+  for (const wrong of ["file:///style.json", "style.json", "https://a.example/s; script-src *"])
+    assert.deepEqual(
+      problems(given(wrong, "")).map(({ key }) => key),
+      ["http.mapStyle"],
+      wrong,
+    );
+  for (const wrong of ["*", "https://b.example/path", "https://b.example 'unsafe-inline'"])
+    assert.deepEqual(
+      problems(given("", wrong)).map(({ key }) => key),
+      ["http.mapOrigins"],
+      wrong,
+    );
+});
+
 test("own ports of protocols are a list, each once", () => {
   const given = (ports: string) => ({ env: { WAYBEAM_DEVICE_PORTS: ports } });
   assert.equal(loaded(given("teltonika=5027, gt06=5023")).config.device.ports, "teltonika=5027, gt06=5023");

@@ -5,6 +5,7 @@ import { caps } from "./caps.ts";
 import { commands } from "./commands.ts";
 import { type About, integer, optionalText, port, text, toggle } from "./kinds.ts";
 import { mail } from "./mail.ts";
+import { httpMap } from "./map.ts";
 import { metrics } from "./metrics.ts";
 import { notices } from "./notices.ts";
 import { devicePorts } from "./ports.ts";
@@ -22,6 +23,7 @@ import { trips } from "./trips.ts";
 
 const http = Type.Object({
   ...httpShares,
+  ...httpMap,
   tls: httpTls,
   host: text("0.0.0.0", {
     env: "WAYBEAM_HTTP_HOST",

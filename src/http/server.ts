@@ -64,6 +64,9 @@ export interface HttpOptions {
   readonly limits: HttpLimits;
   /** Folder of the built console; where it has none, there is no console. Unset: where the build leaves it. */
   readonly consoleFolder?: string | undefined;
+  /** Address of a style for the console's map, and origins that it needs beside its own; unset: the console brings its map. */
+  readonly mapStyle?: string;
+  readonly mapOrigins?: string;
   /** Absent: plain HTTP. */
   readonly tls?: TlsOptions | undefined;
 }
@@ -115,7 +118,7 @@ export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<
 
 async function buildApp(
   services: Services,
-  { trustProxy, tls, consoleFolder = builtConsole }: HttpOptions,
+  { trustProxy, tls, consoleFolder = builtConsole, mapStyle = "", mapOrigins = "" }: HttpOptions,
 ): Promise<{ readonly app: FastifyInstance; readonly documentation: Documentation }> {
   const gate = createGate(services, tls !== undefined);
   const measure = createMeasure(services);
@@ -142,7 +145,7 @@ async function buildApp(
   wrapRoutes(app, gate, measure, services.limits.timeoutSeconds * 1000);
   registerRoutes(app, services);
   documentationRoutes(app, documentation);
-  consoleRoutes(app, consoleFolder);
+  consoleRoutes(app, { folder: consoleFolder, mapStyle, mapOrigins });
   await app.ready();
   return { app, documentation };
 }

@@ -131,6 +131,7 @@ export interface RestOptions {
   readonly trustProxy?: string;
   /** Folder of a built console; none unless given. */
   readonly consoleFolder?: string;
+  readonly mapStyle?: string;
   /** Where it listens; 127.0.0.1 unless said. */
   readonly host?: string;
   /** The way of commands; unless given, no device is connected. */

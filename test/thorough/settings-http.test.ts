@@ -163,6 +163,24 @@ seeThemAct("http", [
     },
   },
   {
+    sets: { "http.mapStyle": "https://tiles.example.com/style.json" },
+    async acts({ url }) {
+      const answer = await fetch(`${url}/console.json`);
+      assert.deepEqual(await answer.json(), { mapStyle: "https://tiles.example.com/style.json" });
+      assert.match(
+        answer.headers.get("content-security-policy") ?? "",
+        /connect-src 'self' https:\/\/tiles\.example\.com;/,
+      );
+    },
+  },
+  {
+    sets: { "http.mapOrigins": "https://a.example.com, https://b.example.com:8443" },
+    async acts({ url }) {
+      const policy = (await fetch(`${url}/console.json`)).headers.get("content-security-policy") ?? "";
+      assert.match(policy, /img-src 'self' data: blob: https:\/\/a\.example\.com https:\/\/b\.example\.com:8443;/);
+    },
+  },
+  {
     sets: { "api.badTokensPerMinute": 2 },
     async acts(service) {
       const ask = async () => (await service.call("GET", "/api/devices", undefined, "bad")).status;

@@ -64,7 +64,9 @@ async function run(host: Host, service: Service, data: string): Promise<void> {
     clock: host.clock,
     register: (list) => registerDevices(host, client, list),
   });
-  host.terminal.err(startSummary(service, host.terminal.errIsTty) + whatToTry(service, fleet, data));
+  host.terminal.err(
+    startSummary(service, host.terminal.errIsTty) + whatToTry(service, fleet, data, host.terminal.errIsTty),
+  );
   const over = new AbortController();
   const watching = watchStream(host, credentials, AbortSignal.any([host.interrupted, over.signal]));
   try {
@@ -75,7 +77,7 @@ async function run(host: Host, service: Service, data: string): Promise<void> {
   }
 }
 
-function whatToTry({ url }: Service, { devices: [first] }: Fleet, data: string): string {
+function whatToTry({ url, firstLink }: Service, { devices: [first] }: Fleet, data: string, tty: boolean): string {
   const id = first?.id ?? "";
   const json = "-H 'Content-Type: application/json'";
   return `${devices} simulated cars report every ${interval} s. In another terminal try:
@@ -91,6 +93,7 @@ or the REST API itself:
   curl -sN ${url}/api/stream -H "Authorization: Bearer $TOKEN"
 Its data is in ${data}, apart from your own: delete that folder to clean up.
 
+See the cars move: ${tty && firstLink !== undefined ? firstLink : url}
 `;
 }
 

@@ -62,6 +62,7 @@ function firstPassword({ firstLink, url, credentialsFile }: Service, tty: boolea
 function whatRuns({ url, plainAt, devicePort, created, operatorKey, credentialsFile }: Service, tty: boolean): string {
   const places = `
 Waybeam is running.
+  Console    ${url}
   REST API   ${url}/api   (documentation: ${url}/docs)
   Trackers   port ${devicePort}, TCP and UDP, every protocol
   Stop it with Ctrl-C.

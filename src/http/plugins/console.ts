@@ -11,23 +11,36 @@ const schema = { hide: true };
 /** Where the build leaves the console. */
 export const builtConsole = join(import.meta.dirname, "../../../console/dist");
 
-/** Only files of this service, and nothing that is written into the page: neither script nor style. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "connect-src 'self'",
-  "worker-src 'self'",
-  "font-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** The console's files, and what an operator says of its map. */
+export interface ConsoleOptions {
+  readonly folder: string;
+  /** Address of the map's style; empty: the console brings its own. */
+  readonly mapStyle: string;
+  /** Origins that the style needs beside its own, with commas between. */
+  readonly mapOrigins: string;
+}
+
+/** Only files of this service, and nothing that is written into the page: neither script nor style. A map of others adds their hosts, for what is shown and never for what runs. */
+function policyOf({ mapStyle, mapOrigins }: ConsoleOptions): string {
+  const own = mapStyle === "" ? [] : [new URL(mapStyle).origin];
+  const others = mapOrigins.split(",").map((origin) => origin.trim());
+  const hosts = [...new Set([...own, ...others])].filter((origin) => origin !== "").map((origin) => ` ${origin}`);
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src 'self' data: blob:${hosts.join("")}`,
+    `connect-src 'self'${hosts.join("")}`,
+    "worker-src 'self'",
+    "font-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
 
 const pageHeaders = {
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": policy,
   "referrer-policy": "same-origin",
   "permissions-policy": "geolocation=(self), camera=(), microphone=()",
   "cross-origin-opener-policy": "same-origin",
@@ -41,14 +54,17 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** A name says what is in the file: whoever has one never needs to ask again. */
-const assetHeaders = { "cache-control": "public, max-age=31536000, immutable", "content-security-policy": policy };
+const assetHeaders = { "cache-control": "public, max-age=31536000, immutable" };
 const endings: Readonly<Record<Coding, string>> = { br: ".br", gzip: ".gz" };
 
 /**
  * Serves the console that the build left in a folder: the page at each of its paths, and its files. Where nothing was built, there is no console, and `/` leads to the API's documentation.
  * Each file is read once, when somebody first asks, and all answers send the same bytes: what the console holds in memory ends with its files.
  */
-export function consoleRoutes(app: FastifyInstance, folder: string): void {
+export function consoleRoutes(app: FastifyInstance, options: ConsoleOptions): void {
+  const { folder, mapStyle } = options;
+  const policy = { "content-security-policy": policyOf(options) };
+  app.get("/console.json", { config, schema }, (_request, reply) => reply.headers(policy).send({ mapStyle }));
   if (!existsSync(join(folder, "pages.json"))) {
     // Who opens the service's address in a browser finds what it is.
     app.get("/", { config, schema }, (_request, reply) => reply.redirect("/docs"));
@@ -69,14 +85,14 @@ export function consoleRoutes(app: FastifyInstance, folder: string): void {
   const root = new Set(readdirSync(folder));
   for (const url of pages)
     app.get(url, { config, schema }, (request, reply) =>
-      send("index.html", (file) => root.has(file), request, reply.headers(pageHeaders)),
+      send("index.html", (file) => root.has(file), request, reply.headers({ ...pageHeaders, ...policy })),
     );
   app.get<{ Params: { readonly file: string } }>("/assets/:file", { config, schema }, (request, reply) => {
     const { file } = request.params;
     const type = types[file.split(".").at(-1) ?? ""];
     if (type === undefined || !assets.has(file)) throw new ApiError("notFound");
     const has = (name: string) => assets.has(name.slice("assets/".length));
-    return send(`assets/${file}`, has, request, reply.headers({ ...assetHeaders, "content-type": type }));
+    return send(`assets/${file}`, has, request, reply.headers({ ...assetHeaders, ...policy, "content-type": type }));
   });
 }
 

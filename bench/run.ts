@@ -3,6 +3,7 @@ import { acknowledged } from "./acknowledged.ts";
 import { alerts } from "./alerts.ts";
 import { api } from "./api.ts";
 import { backlog } from "./backlog.ts";
+import { consoleMap } from "./console.ts";
 import { day } from "./day.ts";
 import { decode } from "./decode.ts";
 import { fleet } from "./fleet.ts";
@@ -33,6 +34,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   fleet,
   size,
   postgres,
+  consoleMap,
   idle,
 };
 const asked = process.argv.slice(2);

@@ -1,4 +1,5 @@
 import type { ExpressionSpecification, Map as LibreMap } from "maplibre-gl";
+import type { components } from "../api/schema.ts";
 import { nothing, setData } from "../map/map.ts";
 import type { MapColours } from "../map/style.ts";
 
@@ -22,9 +23,13 @@ const byClass: ExpressionSpecification = [
   fastest,
 ];
 
+/** A time without moving. */
+export type Stop = components["schemas"]["Stop"];
+
 /** The layers of one device's way, and of the place that is looked at. */
-export function addTrack(map: LibreMap, { halo, accent, text }: MapColours): void {
+export function addTrack(map: LibreMap, { halo, accent, text, states }: MapColours): void {
   map.addSource("track", { type: "geojson", data: nothing });
+  map.addSource("stops", { type: "geojson", data: nothing });
   map.addSource("mark", { type: "geojson", data: nothing });
   const layout = { "line-cap": "round", "line-join": "round" } as const;
   const line = { type: "line", source: "track" } as const;
@@ -38,9 +43,19 @@ export function addTrack(map: LibreMap, { halo, accent, text }: MapColours): voi
     paint: { "line-color": text, "line-width": 2, "line-dasharray": [2, 2] },
   });
   map.addLayer({
+    ...{ id: "stops", type: "circle", source: "stops" },
+    paint: { "circle-radius": 5, "circle-color": halo, "circle-stroke-color": states[2], "circle-stroke-width": 3 },
+  });
+  map.addLayer({
     ...{ id: "mark", type: "circle", source: "mark" },
     paint: { "circle-radius": 8, "circle-color": accent, "circle-stroke-color": halo, "circle-stroke-width": 3 },
   });
+}
+
+/** Shows where the device stood. */
+export function showStops(map: LibreMap, stops: readonly Stop[]): void {
+  const coordinates = stops.map(({ start }) => [start.longitude, start.latitude]);
+  setData(map, "stops", { type: "MultiPoint", coordinates });
 }
 
 /** Marks a place of the way. */

@@ -2,6 +2,7 @@ import codes from "i18n-iso-countries/codes.json";
 import { feature, mesh } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { middleOf } from "./middle.ts";
+import { unwrapped } from "./unwrap.ts";
 
 /** What the map asks: the countries of an address, named in a language. */
 export interface BaseRequest {
@@ -25,9 +26,10 @@ self.onmessage = async ({ data: { url, language } }: MessageEvent<BaseRequest>) 
   const response = await fetch(url);
   const topology: Countries = await response.json();
   const { countries } = topology.objects;
-  const shapes = feature(topology, countries);
+  const { features } = feature(topology, countries);
+  const shapes = features.map((country) => ({ ...country, geometry: unwrapped(country.geometry) }));
   const names = new Intl.DisplayNames(language, { type: "region" });
-  const labels = shapes.features.flatMap((country): GeoJSON.Feature<GeoJSON.Point>[] => {
+  const labels = shapes.flatMap((country): GeoJSON.Feature<GeoJSON.Point>[] => {
     const code = letters.get(String(country.id ?? "").padStart(3, "0"));
     const middle = middleOf(country.geometry);
     // What is no country of ISO 3166-1 is disputed, and carries no name.
@@ -43,7 +45,7 @@ self.onmessage = async ({ data: { url, language } }: MessageEvent<BaseRequest>) 
   const answer: BaseAnswer = {
     land: {
       type: "FeatureCollection",
-      features: shapes.features.map(({ type, geometry }) => ({ type, geometry, properties: {} })),
+      features: shapes.map(({ type, geometry }) => ({ type, geometry, properties: {} })),
     },
     borders: mesh(topology, countries, (left, right) => left !== right),
     names: { type: "FeatureCollection", features: labels },

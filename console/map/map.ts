@@ -85,7 +85,9 @@ function chosenStyle(): Promise<string> {
 export function fontOf(map: LibreMap): string[] {
   for (const layer of map.getStyle().layers) {
     const font = layer.type === "symbol" ? layer.layout?.["text-font"] : undefined;
-    if (Array.isArray(font) && font.every((name) => typeof name === "string")) return font;
+    const parts: readonly unknown[] = Array.isArray(font) ? font : [];
+    const names = parts.filter((part) => typeof part === "string");
+    if (names.length > 0 && names.length === parts.length) return names;
   }
   return textFont;
 }

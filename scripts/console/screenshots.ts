@@ -10,8 +10,9 @@ import { startFleet } from "../../src/simulator/index.ts";
 import { openPage, signIn, startBrowser, startConsole } from "../../test/support/browser.ts";
 
 const target = join(import.meta.dirname, "../../.tmp/screenshots");
-/** The map fetches and draws its coasts and names in this time, on a slow machine, too. */
-const settleMs = 8000;
+/** A map fetches and draws its coasts and names in this time, on a slow machine, too; other pages are there sooner. */
+const mapMs = 6000;
+const pageMs = 1500;
 const looks = {
   light: {},
   dark: { theme: "dark" },
@@ -65,7 +66,7 @@ const pages = {
 const wanted = process.argv.slice(2);
 const browser = await startBrowser();
 mkdirSync(target, { recursive: true });
-await new Promise((resolve) => setTimeout(resolve, settleMs));
+await new Promise((resolve) => setTimeout(resolve, mapMs));
 for (const [look, options] of Object.entries(looks)) {
   const { page, problems } = await openPage(browser, service.url, options);
   for (const [name, path] of Object.entries(pages)) {
@@ -73,7 +74,8 @@ for (const [look, options] of Object.entries(looks)) {
     if (name === "sign-in") await page.goto(path);
     else if ((await page.locator("header nav").count()) === 0) await signIn(page, service.email, path);
     else await page.goto(path);
-    await page.waitForTimeout(settleMs);
+    await page.waitForTimeout(pageMs);
+    if ((await page.locator("canvas.maplibregl-canvas").count()) > 0) await page.waitForTimeout(mapMs);
     await page.screenshot({ path: join(target, `${name}-${look}.png`) });
   }
   for (const problem of problems) console.log(`${look}: ${problem}`);

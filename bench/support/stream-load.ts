@@ -39,22 +39,25 @@ function stream(index: number): void {
     const path = `/api/stream?kind=location&device=${ids.join(",")}`;
     socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`);
   });
+  let open = false;
   socket.once("data", (head: Buffer) => {
-    if (head.toString("latin1").startsWith("HTTP/1.1 200")) return;
-    // Too many are being opened: it tries again.
-    socket.removeAllListeners("close").destroy();
-    setTimeout(() => stream(index), 500);
+    open = head.toString("latin1").startsWith("HTTP/1.1 200");
+    if (!open) socket.destroy();
   });
   socket.on("data", (chunk: Buffer) => {
     const events = (rest + chunk.toString("latin1")).split("\n\n");
     rest = events.pop() ?? "";
     for (const event of events) hear(event);
   });
-  socket.on("error", () => failures++);
-  socket.on("close", () => failures++);
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    if (open) failures++;
+    // Too many come at once: it tries again.
+    else setTimeout(() => stream(index), 500);
+  });
 }
 
-for (let index = 0; index < streams; index++) setTimeout(() => stream(index), index);
+for (let index = 0; index < streams; index++) setTimeout(() => stream(index), 2 * index);
 
 process.on("message", (seconds: number) => {
   ages = [];

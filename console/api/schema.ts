@@ -133,6 +133,9 @@ export interface paths {
   "/api/devices/{deviceId}/days": {
     post: operations["listDays"];
   };
+  "/api/devices/{deviceId}/export": {
+    get: operations["exportLocations"];
+  };
   "/api/devices/{deviceId}/alerts": {
     post: operations["listAlerts"];
   };
@@ -1468,6 +1471,7 @@ export interface components {
       };
       warnings?: string[];
     };
+    CsvFile: string;
     DaysAnswer: {
       /** @enum {boolean} */
       success: true;
@@ -2002,6 +2006,8 @@ export interface components {
       nextCursor?: string;
       warnings?: string[];
     };
+    GeojsonFile: string;
+    GpxFile: string;
     GroupAnswer: {
       /** @enum {boolean} */
       success: true;
@@ -2080,6 +2086,7 @@ export interface components {
       };
       warnings?: string[];
     };
+    KmlFile: string;
     LastLocationAnswer: {
       /** @enum {boolean} */
       success: true;
@@ -3631,7 +3638,10 @@ export interface components {
     Days: string;
     Device?: string;
     DeviceId: string;
+    ExportQueryFrom: string;
+    ExportQueryTo: string;
     Follow?: "true";
+    Format: "csv" | "gpx" | "kml" | "geojson";
     From?: string;
     GeofenceId: string;
     Group?: string;
@@ -3653,8 +3663,10 @@ export interface components {
     StreamHeadersLastEventId?: string;
     StreamQueryDevice?: string;
     StreamQueryGroup?: string;
+    TimeZone?: components["schemas"]["TimeZoneName"];
     To?: string;
     Type?: "alarm" | "allowedZone" | "attributeEqual" | "attributeGreater" | "attributeLess" | "controlPoint" | "controlZone" | "driverAuthenticationFailed" | "drivingFor" | "expired" | "forbiddenZone" | "fuelDecrease" | "fuelIncrease" | "fuelLess" | "gpsNoSignal" | "gpsOff" | "idling" | "inputAccumulated" | "inputActiveFor" | "inputOff" | "inputOn" | "lowBattery" | "mileage" | "notMoving" | "offline" | "parkedFor" | "powerDisconnected" | "route" | "rpmOver" | "sos" | "speedLess" | "speedOver" | "temperatureGreater" | "temperatureLess" | "trip" | "vehicleBatteryLess" | "vibration";
+    Units?: "metric" | "us" | "metricGallons";
     UserId: string;
     WholeQueryLimit?: string;
   };
@@ -5068,6 +5080,38 @@ export interface operations {
       408: components["responses"]["RequestTimeout"];
       415: components["responses"]["UnsupportedMediaType"];
       429: components["responses"]["TooManyRequests"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  exportLocations: {
+    parameters: {
+      query: {
+        format: components["parameters"]["Format"];
+        from: components["parameters"]["ExportQueryFrom"];
+        to: components["parameters"]["ExportQueryTo"];
+        timeZone?: components["parameters"]["TimeZone"];
+        units?: components["parameters"]["Units"];
+      };
+      path: {
+        deviceId: components["parameters"]["DeviceId"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "text/csv": components["schemas"]["CsvFile"];
+          "application/gpx+xml": components["schemas"]["GpxFile"];
+          "application/vnd.google-earth.kml+xml": components["schemas"]["KmlFile"];
+          "application/geo+json": components["schemas"]["GeojsonFile"];
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["InvalidToken"];
+      403: components["responses"]["UserDisabledOrUserExpired"];
+      404: components["responses"]["DeviceNotFound"];
+      408: components["responses"]["RequestTimeout"];
+      429: components["responses"]["TooManyRequestsOrDailyResults"];
       500: components["responses"]["Internal"];
       503: components["responses"]["Unavailable"];
     };

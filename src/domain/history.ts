@@ -27,6 +27,14 @@ export interface OpenHistory {
   readonly warnings: readonly string[];
 }
 
+/** How records are written down. */
+export interface RecordForm {
+  /** Some records: JSON objects with commas between, to be read until the next ones are asked for. */
+  records(json: Uint8Array): Iterable<string | Uint8Array>;
+  /** What stands after all of them. `last`: records that the device's daily results keep back follow this one. */
+  end(last: RecordPlace | undefined): string | Uint8Array;
+}
+
 /**
  * Histories of devices, within each device's daily results. A history that is opened has read its first chunk, so what fails at once fails here.
  * @throws ApiError `badRequest` (times, cursor), `dailyResults`
@@ -38,6 +46,8 @@ export interface History {
   readings(device: Device, request: LocationsRequest): Promise<OpenHistory>;
   /** `"alerts":[...]` */
   alerts(device: Device, request: AlertsRequest): Promise<OpenHistory>;
+  /** The locations of a range (inclusive, epoch ms) in another form. */
+  written(device: Device, range: Pick<Range, "from" | "to">, form: RecordForm): Promise<HistoryPieces>;
 }
 
 /** What histories need of the service. */
@@ -70,10 +80,11 @@ interface Source {
   readonly read: (range: Range) => AsyncIterable<HistoryChunk>;
 }
 
-/** Histories over their stores, within each device's daily results. */
-export function createHistory(context: HistoryContext): History {
-  const { locations, alerts, cursors, results, shownFrom, clock, dailyResults } = context;
+/** What a device's records are read from. */
+type Records = Pick<Source, "device" | "read">;
 
+/** Reads records within each device's daily results. */
+function countedReader({ results, clock, dailyResults }: Pick<HistoryContext, "results" | "clock" | "dailyResults">) {
   /** Counts a chunk that is about to be given out. False: it is more than what is left of the day. */
   async function spend(device: Device, chunk: HistoryChunk): Promise<boolean> {
     const entry = await results.entry(device.key, clock.now());
@@ -83,10 +94,11 @@ export function createHistory(context: HistoryContext): History {
   }
 
   async function* pieces(
-    source: Source,
+    source: Records,
     range: Range,
     chunks: AsyncIterator<HistoryChunk>,
     first: IteratorResult<HistoryChunk, unknown>,
+    form: RecordForm,
   ): HistoryPieces {
     let last: RecordPlace | undefined = range.after;
     let count = 0;
@@ -97,8 +109,7 @@ export function createHistory(context: HistoryContext): History {
         // The first chunk is counted when it is read; other readers may meanwhile have used up what is left of the day.
         if (next !== first && !(await spend(source.device, next.value))) more = true;
         else {
-          if (count > 0) yield ",";
-          yield next.value.json;
+          yield* form.records(next.value.json);
           count += next.value.count;
           last = next.value.last;
         }
@@ -107,11 +118,10 @@ export function createHistory(context: HistoryContext): History {
       await chunks.return?.();
     }
     more ||= count === range.limit && last !== undefined && (await follows(source, { ...range, after: last }));
-    yield more && last !== undefined ? `],"nextCursor":"${cursorOf(cursors, source, range, last)}"` : "]";
+    yield form.end(more ? last : undefined);
   }
 
-  async function open(request: LocationsRequest, source: Source): Promise<OpenHistory> {
-    const asked = rangeOf(request, source, cursors);
+  async function begin(source: Records, asked: Range, form: RecordForm): Promise<HistoryPieces> {
     const now = clock.now();
     const left = dailyResults - (await results.entry(source.device.key, now)).daily;
     const usedUp = () => new ApiError("dailyResults", [], secondsToNextDay(now));
@@ -123,9 +133,27 @@ export function createHistory(context: HistoryContext): History {
       await chunks.return?.();
       throw usedUp();
     }
-    const rest = pieces(source, range, chunks, first);
+    const rest = pieces(source, range, chunks, first, form);
     // A generator that has not begun would not end the store's iteration when it is ended.
     await rest.next();
+    return rest;
+  }
+
+  return begin;
+}
+
+/** Histories over their stores, within each device's daily results. */
+export function createHistory(context: HistoryContext): History {
+  const { locations, alerts, cursors, shownFrom } = context;
+  const begin = countedReader(context);
+
+  async function open(request: LocationsRequest, source: Source): Promise<OpenHistory> {
+    const range = rangeOf(request, source, cursors);
+    const rest = await begin(
+      source,
+      range,
+      jsonList((last) => cursorOf(cursors, source, range, last)),
+    );
     return { start: `"${source.list}":[`, rest, warnings: unknownTerms(request, source.terms) };
   }
 
@@ -139,6 +167,25 @@ export function createHistory(context: HistoryContext): History {
       const read = (range: Range) => readAlerts(alerts, device.key, { ...range, ...named });
       return open(request, { list: "alerts", device, terms: AlertsRequest.properties, read });
     },
+    written: async (device, range, form) =>
+      begin(
+        recordsOf(locations, device, await shownFrom(device), "locations"),
+        { ...range, limit: Number.MAX_SAFE_INTEGER },
+        form,
+      ),
+  };
+}
+
+/** Records as a JSON list that has begun, and where more follow `nextCursor`. */
+function jsonList(cursor: (last: RecordPlace) => string): RecordForm {
+  let begun = false;
+  return {
+    *records(json) {
+      if (begun) yield ",";
+      begun = true;
+      yield json;
+    },
+    end: (last) => (last === undefined ? "]" : `],"nextCursor":"${cursor(last)}"`),
   };
 }
 
@@ -158,7 +205,7 @@ function recordsOf(
 }
 
 /** Whether the source has anything in a range. */
-async function follows({ read }: Source, range: Range): Promise<boolean> {
+async function follows({ read }: Records, range: Range): Promise<boolean> {
   for await (const _ of read({ ...range, limit: 1 })) return true;
   return false;
 }

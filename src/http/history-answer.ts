@@ -10,14 +10,27 @@ import { answerHead, jsonType } from "./envelope.ts";
  */
 export function streamed(request: FastifyRequest, reply: FastifyReply, history: OpenHistory, log: Log) {
   const { start, rest, warnings } = history;
+  const head = `${answerHead(request.caller, warnings)},${start}`;
+  return sendPieces(request, reply, jsonType, { head, rest, tail: "}" }, log);
+}
+
+/** A body in pieces: what stands before and after them. */
+interface Body {
+  readonly head: string;
+  readonly rest: HistoryPieces;
+  readonly tail: string;
+}
+
+/** The same for a body of any type. */
+export function sendPieces(request: FastifyRequest, reply: FastifyReply, type: string, body: Body, log: Log) {
   // The request was answered with 408 meanwhile: nobody will read this.
-  if (reply.sent) return void rest.return();
-  reply.header("content-type", jsonType);
+  if (reply.sent) return void body.rest.return();
+  reply.header("content-type", type);
   const brokeOff = (error: unknown) => {
     if (request.raw.socket.destroyed) return;
     log.error({ request: request.id, route: request.routeOptions.url, error }, "an answer broke off");
   };
-  return new HistoryBody(`${answerHead(request.caller, warnings)},${start}`, rest, brokeOff);
+  return new HistoryBody(body, brokeOff);
 }
 
 /**
@@ -25,15 +38,13 @@ export function streamed(request: FastifyRequest, reply: FastifyReply, history: 
  * other streams do: its memory is the store's, which then uses it again.
  */
 class HistoryBody extends Readable {
-  readonly #head: string;
-  readonly #rest: HistoryPieces;
+  readonly #body: Body;
   readonly #brokeOff: (error: unknown) => void;
 
   /** `brokeOff`: told why not all of it could be sent. */
-  constructor(head: string, rest: HistoryPieces, brokeOff: (error: unknown) => void) {
+  constructor(body: Body, brokeOff: (error: unknown) => void) {
     super();
-    this.#head = head;
-    this.#rest = rest;
+    this.#body = body;
     this.#brokeOff = brokeOff;
   }
 
@@ -46,15 +57,16 @@ class HistoryBody extends Readable {
   }
 
   async #send(answer: NodeJS.WritableStream): Promise<void> {
-    let text = this.#head;
-    for await (const piece of this.#rest) {
+    const { head, rest, tail } = this.#body;
+    let text = head;
+    for await (const piece of rest) {
       if (typeof piece === "string") text += piece;
       else {
         await written(answer, text, piece);
         text = "";
       }
     }
-    answer.end(`${text}}`);
+    answer.end(text + tail);
     // The server looks whether it came to its end.
     this.push(null);
     this.resume();
@@ -65,7 +77,7 @@ class HistoryBody extends Readable {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#rest.return().then(() => done(error), done);
+    this.#body.rest.return().then(() => done(error), done);
   }
 }
 

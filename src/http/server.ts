@@ -29,6 +29,7 @@ import { deviceRoutes } from "./routes/device.ts";
 import { deviceRulesRoutes } from "./routes/device-rules.ts";
 import { devicesRoutes } from "./routes/devices.ts";
 import { evidenceRoutes } from "./routes/evidence.ts";
+import { exportRoute } from "./routes/export.ts";
 import { geofencesRoutes } from "./routes/geofences.ts";
 import { groupRoutes } from "./routes/group.ts";
 import { groupsRoutes } from "./routes/groups.ts";
@@ -228,6 +229,7 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   locationsRoute(instance, services);
   readingsRoute(instance, services);
   tripRoutes(instance, services);
+  exportRoute(instance, services);
   alertsRoute(instance, services);
   streamRoute(instance, services);
   geofencesRoutes(app, instance, services);

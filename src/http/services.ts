@@ -14,6 +14,7 @@ import { type AlertRules, createAlertRules } from "../domain/alert-rules.ts";
 import { type Cache, createCache } from "../domain/cache.ts";
 import { type Commands, createCommands } from "../domain/commands.ts";
 import { createDevices, type Devices } from "../domain/devices.ts";
+import { createExports, type Exports } from "../domain/exports/index.ts";
 import { createGeofences, type Geofences } from "../domain/geofences.ts";
 import { createGroups, type Groups } from "../domain/groups.ts";
 import { createHistory, type History } from "../domain/history.ts";
@@ -140,6 +141,7 @@ export interface Services extends HttpDeps {
   readonly devices: Devices;
   readonly commands: Commands;
   readonly history: History;
+  readonly exports: Exports;
   readonly geofences: Geofences;
   readonly alertRules: AlertRules;
   readonly accountAlerts: AccountAlerts;
@@ -188,6 +190,15 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   const wayIn = await wayInParts(limits, deps, { users, usage, passwords, serviceAccount });
   const turns = largeTurns(clock);
   const shownFrom = createShownFrom(deps);
+  const history = createHistory({
+    locations: store.locations,
+    alerts: store.alerts,
+    results: usage.results,
+    cursors,
+    clock,
+    shownFrom,
+    dailyResults: limits.dailyResults,
+  });
   return {
     ...deps,
     limits,
@@ -211,15 +222,8 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     commands: createCommands({ ...deps, capsOf, devices, sms: deps.sms, waitMs: limits.commandWaitSeconds * 1000 }),
     ...liveParts(limits, { ...deps, visibility, groups }),
     tenants: createTenants({ ...deps, capsOf, makeApiKey }),
-    history: createHistory({
-      locations: store.locations,
-      alerts: store.alerts,
-      results: usage.results,
-      cursors,
-      clock,
-      shownFrom,
-      dailyResults: limits.dailyResults,
-    }),
+    history,
+    exports: createExports(history, limits.trips.gapSeconds),
     trips: createTrips({ locations: store.locations, shownFrom, settings: limits.trips }),
     ...(await alertParts(limits, deps, { visibility, devices, groups, usage, shownFrom, capsOf, largeTurns: turns })),
     capsOf,

@@ -10,7 +10,9 @@ type Content<T> = T extends { content: { "application/json": infer Json } }
       ? Line
       : T extends { content: { "text/event-stream": infer Event } }
         ? Event
-        : never;
+        : T extends { content: { "text/csv": infer File } }
+          ? File
+          : never;
 type Responses<I extends Id> = operations[I]["responses"];
 /** What a call answers on success. */
 export type Ok<I extends Id> = Content<Responses<I>[Extract<keyof Responses<I>, 200 | 201>]>;
@@ -134,6 +136,8 @@ async function devices(call: Call): Promise<void> {
     ...trips.map(({ distance }) => distance),
     ...stops.map(({ durationSeconds }) => durationSeconds),
   ];
+  const file = await call("exportLocations", { path, query: { ...range, format: "csv", units: "us" } });
+  if (!file.includes("speed (mph)")) throw new Error(file);
   const { days } = await call("listDays", { path, body: { ...range, timeZone: "America/Bogota" } });
   if (ways.length + days.length > 0) throw new Error(ways.join());
   const { alerts } = await call("listAlerts", { path, body: { ...range, alertName: "Speed" } });

@@ -1,3 +1,6 @@
+import type { Location } from "../../contract/location.ts";
+import { isPlaced } from "../history-locations.ts";
+
 /** A location, as far as trips, stops and days are asked of it. */
 export interface Point {
   /** Event time, epoch ms. */
@@ -16,33 +19,15 @@ export interface Point {
   readonly ignition?: boolean;
 }
 
-/** What of the API's Location a point is made of. */
-export interface PointSource {
-  readonly dateTime: string;
-  readonly latitude: number;
-  readonly longitude: number;
-  readonly speed?: number;
-  readonly milleage?: number;
-  readonly inactiveSeconds?: number;
-  readonly attributes: { readonly [name: string]: string };
-}
-
-const utf8 = new TextDecoder();
-
-/** The locations of a piece of history: JSON objects with commas between. */
-export function locationsIn(json: Uint8Array): readonly PointSource[] {
-  return JSON.parse(`[${utf8.decode(json)}]`);
-}
-
 /** The point of a location that the API gives. */
-export function pointOf(location: PointSource): Point {
+export function pointOf(location: Location): Point {
   const { dateTime, latitude, longitude, speed, milleage, inactiveSeconds, attributes } = location;
-  const { ignition, positionTime, valid } = attributes;
+  const { ignition, positionTime } = attributes;
   return {
     time: Date.parse(dateTime),
     latitude,
     longitude,
-    placed: valid !== "false" && !(latitude === 0 && longitude === 0),
+    placed: isPlaced(location),
     ...(speed !== undefined && positionTime === undefined && { speed }),
     mileage: milleage ?? 0,
     moved: inactiveSeconds === 0,

@@ -4,12 +4,13 @@ import type { User } from "../../model/account.ts";
 import type { Device } from "../../model/device.ts";
 import type { LocationStore } from "../../ports/store.ts";
 import { unknownTerms } from "../bodies.ts";
+import { locationsIn } from "../history-locations.ts";
 import { momentsOf } from "../range.ts";
 import type { ShownFrom } from "../shown-from.ts";
 import { isTimeZone } from "../time-zones.ts";
 import { Days } from "./days.ts";
 import { Journey, type TripLimits } from "./journey.ts";
-import { locationsIn, type Point, pointOf } from "./point.ts";
+import { type Point, pointOf } from "./point.ts";
 import { dayView, stopView, tripView } from "./views.ts";
 
 /** Positions that one answer reads: a month of one each quarter of a minute, some seconds of work in all. */

@@ -6,6 +6,7 @@ import * as alert from "../../contract/alert.ts";
 import * as alertRule from "../../contract/alert-rule.ts";
 import * as command from "../../contract/command.ts";
 import * as device from "../../contract/device.ts";
+import * as exported from "../../contract/export.ts";
 import * as geofence from "../../contract/geofence.ts";
 import * as group from "../../contract/group.ts";
 import * as identity from "../../contract/identity.ts";
@@ -26,7 +27,7 @@ import * as user from "../../contract/user.ts";
 
 const contract = { ...accountAlert, ...account, ...admin, ...alertRule, ...alert, ...command, ...device, ...geofence };
 const more = { ...group, ...identity, ...location, ...mute, ...notice, ...oldPositions, ...operation, ...page };
-const rest = { ...patch, ...recipient, ...session, ...stream, ...token, ...trial, ...trip, ...user };
+const rest = { ...patch, ...recipient, ...session, ...stream, ...token, ...trial, ...trip, ...user, ...exported };
 
 const names = new Map<unknown, string>(
   Object.entries({ ...contract, ...more, ...rest }).map(([name, value]) => [value, name]),

@@ -7,6 +7,7 @@ import { EventStream, type StreamAsk, type StreamEvent } from "../support/event-
 import { until } from "../support/gateway.ts";
 import { openApiCheck } from "../support/openapi.ts";
 import { endRest, type Rest, startRest } from "../support/rest.ts";
+import { passwordHash, signIn } from "../support/sessions.ts";
 
 /** Devices answer every command at once. */
 const dispatcher: Dispatcher = {
@@ -257,6 +258,26 @@ describe("the live stream", () => {
       await done("PATCH", userPath, [{ op: "replace", path: "/name", value: "Ana" }]);
       await rest.report("a", fix(1));
       assert.deepEqual(told(await stream.upTo("location")), ["location a"]);
+    });
+
+    test("a person signs out: the stream of that session ends, and no other one", async () => {
+      const [email, password] = ["person@example.com", "correct horse battery"];
+      const name = `fleet ${made}`;
+      await rest.userToken({
+        ...{ email, group: name },
+        passwordHash: await passwordHash(password),
+        passwordSignsIn: true,
+      });
+      const [here, there] = [await signIn(rest, email, password), await signIn(rest, email, password)];
+      const streams = [
+        await open({ token: undefined, headers: here }),
+        await open({ token: undefined, headers: there }),
+      ];
+      for (const stream of streams) assert.deepEqual(await presentOf(stream), ["location a", "location b"]);
+      assert.equal((await rest.call("DELETE", "/api/session", { headers: here })).status, 200);
+      await streams[0]?.next("end");
+      await rest.report("a", fix(1));
+      assert.deepEqual(told((await streams[1]?.upTo("location")) ?? []), ["location a"]);
     });
 
     const ends: Readonly<Record<string, () => Promise<unknown>>> = {

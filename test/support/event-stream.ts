@@ -28,7 +28,8 @@ export function eventsOf(text: string): StreamEvent[] {
 /** What a stream is asked with. */
 export interface StreamAsk {
   readonly url: string;
-  readonly token: string;
+  /** Absent: the headers say who asks. */
+  readonly token?: string | undefined;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** Told of each piece of whole events as it came. */
@@ -66,7 +67,7 @@ export class EventStream {
   /** Asks for a stream that may be refused. */
   static async asked({ url, token, query = {}, headers = {} }: StreamAsk) {
     const asked = request(`${url}/api/stream?${new URLSearchParams(query)}`, {
-      headers: { ...headers, authorization: `Bearer ${token}` },
+      headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
       agent: false,
     });
     asked.end();

@@ -86,9 +86,11 @@ export class Streams {
       this.#give(user);
       if (stream !== undefined) this.#close(stream);
     });
+    // A client may end its side and wait for its answer; this answer has no end, so who ends its side is gone.
+    answer.socket?.once("end", () => answer.destroy());
     const listener = await listen();
     const { clock, live } = this.#context;
-    if (answer.destroyed || answer.headersSent) {
+    if (answer.destroyed || answer.headersSent || answer.socket?.readableEnded === true) {
       live.close(user.accountKey, listener);
       throw new ApiError("badRequest", ["the connection was closed"]);
     }

@@ -71,7 +71,9 @@ export function fixOf(position: Position, report: Draft): Fix | ReadingsReport {
 
 /** Readings without a position of their own. */
 export function readingsOf({ alarms, readings, attributes }: Draft, time?: number): ReadingsReport {
-  return { type: "readings", ...(time !== undefined && { time }), alarms, readings, attributes };
+  return time === undefined
+    ? { type: "readings", alarms, readings, attributes }
+    : { type: "readings", time, alarms, readings, attributes };
 }
 
 /** Readings, or `ignored` where there are none to store. */

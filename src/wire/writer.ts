@@ -1,14 +1,15 @@
 import { bytesOfLatin1 } from "./reader.ts";
 
-/** Builds one message, big-endian unless named otherwise; grows as needed. */
+/**
+ * Builds one message, big-endian unless named otherwise; grows as needed. It has no DataView: the buffer that one needs
+ * costs more than all the bytes of a reply.
+ */
 export class Writer {
   #bytes: Uint8Array;
-  #view: DataView;
   #length = 0;
 
   constructor(capacity = 64) {
     this.#bytes = new Uint8Array(capacity);
-    this.#view = new DataView(this.#bytes.buffer);
   }
 
   get length(): number {
@@ -17,40 +18,36 @@ export class Writer {
 
   u8(value: number): this {
     const at = this.#grow(1);
-    this.#view.setUint8(at, value);
+    this.#bytes[at] = value;
     return this;
   }
 
   u16(value: number): this {
     const at = this.#grow(2);
-    this.#view.setUint16(at, value);
+    this.#bytes[at] = value >> 8;
+    this.#bytes[at + 1] = value;
     return this;
   }
 
   u32(value: number): this {
-    const at = this.#grow(4);
-    this.#view.setUint32(at, value);
-    return this;
+    return this.u16(value >> 16).u16(value);
   }
 
   /** Of larger values the lowest 16 bits. */
   u16le(value: number): this {
     const at = this.#grow(2);
-    this.#view.setUint16(at, value, true);
+    this.#bytes[at] = value;
+    this.#bytes[at + 1] = value >> 8;
     return this;
   }
 
   /** Of larger values the lowest 32 bits; of negative ones their two's complement. */
   u32le(value: number): this {
-    const at = this.#grow(4);
-    this.#view.setUint32(at, value, true);
-    return this;
+    return this.u16le(value).u16le(value >> 16);
   }
 
   i32(value: number): this {
-    const at = this.#grow(4);
-    this.#view.setInt32(at, value);
-    return this;
+    return this.u32(value);
   }
 
   u64(value: number): this {
@@ -79,7 +76,6 @@ export class Writer {
       const larger = new Uint8Array(Math.max(this.#length, this.#bytes.length * 2));
       larger.set(this.#bytes);
       this.#bytes = larger;
-      this.#view = new DataView(larger.buffer);
     }
     return at;
   }

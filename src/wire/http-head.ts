@@ -1,3 +1,5 @@
+import { latin1Of } from "./reader.ts";
+
 /** Bytes of a request line and its headers: phone apps send under 1 KiB; a query string of cells and Wi-Fi access points some more. */
 export const maximumHead = 16 * 1024;
 /**
@@ -41,16 +43,10 @@ export interface Refused {
 export function readHead(bytes: Uint8Array, offset: number, from: number = offset): Head | Refused | "more" {
   const end = headEnd(bytes, offset, from);
   if (typeof end !== "number") return end;
-  const lines: string[] = [];
-  for (let at = offset; at < end - 2; ) {
-    const next = bytes.indexOf(lf, at) + 1;
-    if (lines.length > maximumFields) return { refused: "too many header fields" };
-    const line = lineOf(bytes, at, next - 2);
-    if (line === undefined) return { refused: "control character in the head" };
-    lines.push(line);
-    at = next;
-  }
-  return headOf(lines, end);
+  const last = Math.max(offset, end - 4);
+  if (hasControl(bytes, offset, last)) return { refused: "control character in the head" };
+  const lines = latin1Of(bytes.subarray(offset, last)).split("\r\n", maximumFields + 2);
+  return lines.length > maximumFields + 1 ? { refused: "too many header fields" } : headOf(lines, end);
 }
 
 /** Offset after the empty line that ends the head; makes nothing of the lines, so that it can go on from anywhere. */
@@ -66,15 +62,15 @@ function headEnd(bytes: Uint8Array, offset: number, from: number): number | Refu
   }
 }
 
-/** Latin-1 text of bytes[from, to); undefined where a control character stands in it (a lone CR above all). */
-function lineOf(bytes: Uint8Array, from: number, to: number): string | undefined {
-  let line = "";
+/** Whether a control character stands between from and to that ends no line (a lone CR above all). */
+function hasControl(bytes: Uint8Array, from: number, to: number): boolean {
   for (let index = from; index < to; index++) {
     const byte = bytes[index] ?? 0;
-    if ((byte < space && byte !== 0x09) || byte === 0x7f) return undefined;
-    line += String.fromCharCode(byte);
+    if (byte >= space && byte !== 0x7f) continue;
+    // Each LF has a CR in front of it: that was seen when the end was looked for.
+    if (byte !== 0x09 && byte !== lf && (byte !== cr || bytes[index + 1] !== lf)) return true;
   }
-  return line;
+  return false;
 }
 
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

@@ -97,21 +97,17 @@ export function startsHttp(bytes: Uint8Array): "no" | "maybe" | "sure" {
   return "no";
 }
 
-/** Requests that were read, by their bytes: the gateway, a protocol's `classify` and its handlers all read the same one. */
-const read = new WeakMap<Uint8Array, HttpRequest | Refused>();
+/** The request that was read last: detection, a protocol's `classify` and its handlers all read the same one in a row. */
+let last: { readonly bytes: Uint8Array; readonly request: HttpRequest | Refused } | undefined;
 
 /**
- * Reads one whole request, as `httpFramer` cuts it; the same array is read once, since a message is never changed. A request that names no
- * length for its body is given what follows its head: the framer never lets anything follow, but a request that was recorded by hand may
- * have lost the field.
+ * Reads one whole request, as `httpFramer` cuts it; the same array is read once in a row, since a message is never
+ * changed. A request that names no length for its body is given what follows its head: the framer never lets anything
+ * follow, but a request that was recorded by hand may have lost the field.
  */
 export function parseHttpRequest(bytes: Uint8Array): HttpRequest | Refused {
-  let request = read.get(bytes);
-  if (request === undefined) {
-    request = readRequest(bytes);
-    read.set(bytes, request);
-  }
-  return request;
+  if (last?.bytes !== bytes) last = { bytes, request: readRequest(bytes) };
+  return last.request;
 }
 
 function readRequest(bytes: Uint8Array): HttpRequest | Refused {
@@ -148,8 +144,11 @@ function originForm(target: string): string {
 }
 
 function keepsAlive({ headers, minor }: Head): boolean {
-  const options = (headers.get("connection") ?? "").toLowerCase().split(/[ \t]*,[ \t]*/);
-  return minor === 1 ? !options.includes("close") : options.includes("keep-alive");
+  const options = headers.get("connection");
+  if (options === undefined) return minor === 1;
+  const word = minor === 1 ? "close" : "keep-alive";
+  const says = options.split(",").some((option) => option.trim().toLowerCase() === word);
+  return minor === 1 ? !says : says;
 }
 
 /**

@@ -8,18 +8,14 @@ import { attributeName, isMeasure, keepAttribute, numberOf, truthOf } from "./ap
 /** An object of a JSON body. */
 export type JsonObject = { readonly [name: string]: unknown };
 
-/** Bodies that were read, by their bytes: detection, a protocol's `classify` and its handlers all read the same one. */
-const read = new WeakMap<Uint8Array, { readonly root: JsonObject | undefined }>();
+/** The body that was read last: detection, a protocol's `classify` and its handlers all read the same one in a row. */
+let last: { readonly body: Uint8Array; readonly root: JsonObject | undefined } | undefined;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The object that a JSON body is; undefined: it is none. The same array is read once, since a message is never changed. */
+/** The object that a JSON body is; undefined: it is none. The same array is read once in a row: no message is changed. */
 export function parseJson(body: Uint8Array): JsonObject | undefined {
-  let known = read.get(body);
-  if (known === undefined) {
-    known = { root: readJson(body) };
-    read.set(body, known);
-  }
-  return known.root;
+  if (last?.body !== body) last = { body, root: readJson(body) };
+  return last.root;
 }
 
 function readJson(body: Uint8Array): JsonObject | undefined {

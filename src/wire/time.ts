@@ -15,8 +15,14 @@ export function utc(
   if (!(month >= 1 && month <= 12 && day >= 1 && hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59))
     return undefined;
   if (!(second >= 0 && second <= 59 && millisecond >= 0 && millisecond <= 999)) return undefined;
-  const time = Date.UTC(fullYear, month - 1, day, hour, minute, second, millisecond);
-  return new Date(time).getUTCDate() === day ? time : undefined;
+  if (day > 28 && day > lastDay(fullYear, month)) return undefined;
+  return Date.UTC(fullYear, month - 1, day, hour, minute, second, millisecond);
+}
+
+/** Of a month from 1 to 12. */
+function lastDay(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
 /**

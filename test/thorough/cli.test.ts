@@ -69,7 +69,9 @@ test("a simulated fleet of every protocol: each report that was acknowledged is 
   assert.equal(devices.length, count);
   for (const { id, name } of devices) {
     const history = jsonLines((await waybeam(["history", String(id), "--from", "10m", "--to", "now", "--json"])).out);
-    assert.equal(history.length, 3, String(name));
+    // What a login says of its tracker repeats the place that is known at the time: it is no report of the three.
+    const reports = history.filter(({ attributes }) => !Object.hasOwn(Object(attributes), "positionTime"));
+    assert.equal(reports.length, 3, String(name));
     const last: unknown = JSON.parse((await waybeam(["last", String(id), "--json"])).out);
     assert.deepEqual(last, history.at(-1), String(name));
   }

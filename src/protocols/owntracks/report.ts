@@ -60,32 +60,34 @@ const crossings: ReadonlyMap<string, Alarm> = new Map<string, Alarm>([
 /** Elements that say nothing of the device's state: who it is, and the numbers of messages. */
 const unstored: readonly string[] = ["_type", "topic", "_id", "count"];
 
-/** The elements of a message; what is read is taken out, and the rest are attributes. */
+/** The elements of a message; what is not taken are attributes. */
 class Elements {
-  readonly #left: Map<string, unknown>;
+  readonly #message: JsonObject;
+  readonly #taken = new Set(unstored);
 
   constructor(message: JsonObject) {
-    this.#left = new Map(Object.entries(message).filter(([name]) => !unstored.includes(name)));
+    this.#message = message;
   }
 
   /** The element where it can be read; else it stays. */
   take<T>(name: string, parse: (value: unknown) => T | undefined): T | undefined {
-    const value = this.#left.get(name);
-    const parsed = isGiven(value) ? parse(value) : undefined;
-    if (parsed !== undefined) this.#left.delete(name);
+    const value = this.#message[name];
+    const parsed = isGiven(value) && !this.#taken.has(name) ? parse(value) : undefined;
+    if (parsed !== undefined) this.#taken.add(name);
     return parsed;
   }
 
   /** Seconds since 1970 in an element as epoch ms; undefined: it is not there; NaN: it can't be read. */
   time(name: string): number | undefined {
-    if (!isGiven(this.#left.get(name))) return undefined;
+    if (!isGiven(this.#message[name])) return undefined;
     const time = Math.round((this.take(name, numeric) ?? Number.NaN) * 1000);
     return Number.isSafeInteger(time) ? time : Number.NaN;
   }
 
   /** The report with what is left as attributes. */
   rest({ alarms, readings, attributes }: Draft): Draft {
-    return { alarms, readings, attributes: { ...attributesOf([...this.#left]), ...attributes } };
+    const left = Object.entries(this.#message).filter(([name]) => !this.#taken.has(name));
+    return { alarms, readings, attributes: { ...attributesOf(left), ...attributes } };
   }
 }
 

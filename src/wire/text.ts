@@ -118,7 +118,7 @@ export const decimal: Field<number> = field(parseDecimal);
 
 /** A hexadecimal number of `min` to `max` digits (at most 8). */
 export function hex(min: number, max: number = min): Field<number> {
-  return field((text) => (text.length >= min && text.length <= max ? hexValue(text) : mismatch));
+  return field((text) => (text.length >= min && text.length <= max ? parseHex(text) : mismatch));
 }
 
 /** `hhmmss`, also with a fraction: milliseconds since midnight. */
@@ -228,7 +228,14 @@ function isDigits(text: string, from = 0): boolean {
   return true;
 }
 
-function hexValue(text: string): number | typeof mismatch {
+/** The number that one to eight hexadecimal digits give; undefined where the field is absent, empty or none. */
+export function hexOf(text: string | undefined): number | undefined {
+  const value = text === undefined ? mismatch : parseHex(text);
+  return value === mismatch ? undefined : value;
+}
+
+function parseHex(text: string): number | typeof mismatch {
+  if (text.length === 0 || text.length > 8) return mismatch;
   let value = 0;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
@@ -236,5 +243,5 @@ function hexValue(text: string): number | typeof mismatch {
     if (!(digit >= 0 && digit <= 15) || (code > 0x39 && digit < 10)) return mismatch;
     value = value * 16 + digit;
   }
-  return text.length === 0 ? mismatch : value;
+  return value;
 }

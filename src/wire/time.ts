@@ -16,7 +16,8 @@ export function utc(
     return undefined;
   if (!(second >= 0 && second <= 59 && millisecond >= 0 && millisecond <= 999)) return undefined;
   if (day > 28 && day > lastDay(fullYear, month)) return undefined;
-  return Date.UTC(fullYear, month - 1, day, hour, minute, second, millisecond);
+  const time = Date.UTC(fullYear, month - 1, day, hour, minute, second, millisecond);
+  return Number.isNaN(time) ? undefined : time;
 }
 
 /** Of a month from 1 to 12. */

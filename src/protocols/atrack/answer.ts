@@ -2,7 +2,7 @@ import type { Effect } from "../../model/effects.ts";
 import type { DecodeContext, Decoded } from "../../wire/protocol.ts";
 import { latin1Of } from "../../wire/reader.ts";
 import { draft, put, readingsOf } from "../../wire/report.ts";
-import { decimal, mismatch } from "../../wire/text.ts";
+import { mismatch, parseDecimal } from "../../wire/text.ts";
 import { type AtrackSession, isId } from "./envelope.ts";
 import { putQuality } from "./fields.ts";
 
@@ -54,7 +54,7 @@ export function readInfo(frame: Uint8Array, session: AtrackSession): Decoded<Atr
 }
 
 function numberOf(text: string | undefined): number | undefined {
-  const value = decimal.read([text ?? ""], 0);
+  const value = parseDecimal(text ?? "");
   return value === mismatch ? undefined : value;
 }
 

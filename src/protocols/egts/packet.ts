@@ -81,28 +81,23 @@ export function open(packet: Uint8Array, ignoreChecksums: boolean): Packet | und
   return { id: u16le(packet, 7), start, end: Math.min(end, packet.length) };
 }
 
-function lowFirst(writer: Writer, value: number): Writer {
-  return writer.u8(value & 0xff).u8((value >> 8) & 0xff);
-}
-
 /** A packet with its checksums. */
 export function packetOf(id: number, type: number, data: Uint8Array): Uint8Array {
   const writer = new Writer(data.length + 16).u8(1).u8(0).u8(0).u8(shortHeader).u8(0);
-  lowFirst(writer, data.length);
-  lowFirst(writer, id).u8(type);
+  writer.u16le(data.length).u16le(id).u8(type);
   writer.u8(crc8Nrsc5(writer.done())).raw(data);
-  return lowFirst(writer, crc16CcittFalse(data)).done();
+  return writer.u16le(crc16CcittFalse(data)).done();
 }
 
 /** A record of a service with one subrecord. */
 export function recordOf(service: number, type: number, content: Uint8Array): Uint8Array {
-  const writer = lowFirst(new Writer(content.length + 10), content.length + 3);
+  const writer = new Writer(content.length + 10).u16le(content.length + 3);
   writer.u16(0).u8(0).u8(service).u8(service).u8(type);
-  return lowFirst(writer, content.length).raw(content).done();
+  return writer.u16le(content.length).raw(content).done();
 }
 
 /** The data of an answer to a packet: its identifier, "processed", and a record that confirms one of its records. */
 export function confirmation(packet: number, service: number, record: number): Uint8Array {
-  const writer = lowFirst(new Writer(24), packet).u8(0);
+  const writer = new Writer(24).u16le(packet).u8(0);
   return writer.raw(recordOf(service, 0, Uint8Array.of(record & 0xff, record >> 8, 0))).done();
 }

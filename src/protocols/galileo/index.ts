@@ -4,7 +4,7 @@ import { Reader } from "../../wire/reader.ts";
 import { command, expects } from "./command.ts";
 import { compressed, data, defect, detect, framer, isIridium, photo } from "./frames.ts";
 import { readCompressed, readIridium, readRecords } from "./packets.ts";
-import { effectsOf, type TagRecord } from "./record.ts";
+import { effectOf, type TagRecord } from "./record.ts";
 import { simulate } from "./simulate.ts";
 
 /** Nothing of a connection needs to be remembered: the gateway knows its device. */
@@ -34,15 +34,14 @@ function recordsRow(
     keys: [key],
     handle(packet, _, context): Decoded<Session> {
       const found = defect(packet);
-      const records = () => read(new Reader(packet, head, packet.length - tail), context.receivedAt);
       if (found === "malformed") return only([{ type: "failure", cause: found }]);
       if (found === "badChecksum" && context.options.checksums !== "ignore") return only([badChecksum(packet)]);
-      const list = records();
+      const list = read(new Reader(packet, head, packet.length - tail), context.receivedAt);
       const imei = list.find((record) => record.imei !== undefined)?.imei;
       if (!isKnown(imei, context)) return only([{ type: "failure", cause: "notIdentified" }]);
       return only([
         ...(imei === undefined ? [] : [{ type: "identify", ids: [imei] } as const]),
-        ...list.flatMap(effectsOf),
+        ...list.map(effectOf),
         confirmed(confirmation, packet),
       ]);
     },

@@ -2,7 +2,7 @@ import type { Effect } from "../../model/effects.ts";
 import { Reader } from "../../wire/reader.ts";
 import { put } from "../../wire/report.ts";
 import { roundDegrees } from "../../wire/units.ts";
-import { effectsOf, newRecord, type TagRecord } from "./record.ts";
+import { effectOf, newRecord, type TagRecord } from "./record.ts";
 import { readTag } from "./tags.ts";
 
 /** Bytes that are kept of a packet behind a tag that is not known: nobody can say where the next one begins. */
@@ -14,17 +14,16 @@ const dayMs = 86_400_000;
 /** The records of a data packet, whose tags repeat with the next one. */
 export function readRecords(reader: Reader): readonly TagRecord[] {
   const records: TagRecord[] = [];
-  const seen = new Uint16Array(256);
+  const seen = new Set<number>();
   let record = newRecord();
-  let number = 1;
   while (reader.remaining > 0) {
     const tag = reader.u8();
-    if (seen[tag] === number) {
+    if (seen.has(tag)) {
       records.push(record);
       record = newRecord();
-      number++;
+      seen.clear();
     }
-    seen[tag] = number;
+    seen.add(tag);
     if (readTag(tag, record, reader)) continue;
     reader.seek(reader.offset - 1);
     keepUnread(record, reader);
@@ -102,14 +101,14 @@ export function readIridium(packet: Uint8Array, receivedAt: number): readonly Ef
     reader.skip(length);
   }
   if (imei === undefined) return [{ type: "failure", cause: "malformed" }];
-  const effects = (records.length > 0 ? records : [newRecord()]).flatMap((record) => {
+  const effects = (records.length > 0 ? records : [newRecord()]).map((record) => {
     if (estimate.time !== undefined) record.time ??= estimate.time;
     if (record.latitude === undefined && estimate.place !== undefined) {
       record.latitude = estimate.place.latitude;
       record.longitude = estimate.place.longitude;
       put(record.report, "accuracy", estimate.place.accuracy, "estimatedRadius");
     }
-    return effectsOf(record);
+    return effectOf(record);
   });
   return [{ type: "identify", ids: [imei] }, ...effects];
 }

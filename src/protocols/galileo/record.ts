@@ -27,9 +27,9 @@ export function newRecord(): TagRecord {
 }
 
 /** What a record is: a fix; readings where it has no coordinates; a command's result. */
-export function effectsOf(record: TagRecord): readonly Effect[] {
+export function effectOf(record: TagRecord): Effect {
   const { time, valid, latitude, longitude, altitude, speed, course, answer, command, report } = record;
-  if (answer !== undefined) return [{ type: "commandResult", text: answer, to: String(command ?? 0) }];
-  if (latitude === undefined || longitude === undefined) return [readingsOrNothing(report, "no data", time)];
-  return [fixOf({ time, valid, latitude, longitude, altitude, speed, course }, report)];
+  if (answer !== undefined) return { type: "commandResult", text: answer, to: String(command ?? 0) };
+  if (latitude === undefined || longitude === undefined) return readingsOrNothing(report, "no data", time);
+  return fixOf({ time, valid, latitude, longitude, altitude, speed, course }, report);
 }

@@ -1,7 +1,8 @@
 import { type Cell, cellsText } from "../../wire/radio.ts";
 import { type Draft, put } from "../../wire/report.ts";
+import { hexOf } from "../../wire/text.ts";
 import type { Fields } from "./sentence.ts";
-import { hexOf, keep, numberOf } from "./values.ts";
+import { keep, numberOf } from "./values.ts";
 
 /** Fields of a neighbouring cell: its number, its area and its signal, in an order that the standard leaves open. */
 const width = 3;

@@ -12,11 +12,6 @@ export function numberOf(text: string | undefined): number | undefined {
   return value === mismatch || Math.abs(value) > largest ? undefined : value;
 }
 
-/** A hexadecimal number of up to eight digits. */
-export function hexOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^[0-9A-F]{1,8}$/i.test(text) ? Number.parseInt(text, 16) : undefined;
-}
-
 /** Keeps a field's text under the manual's name. */
 export function keep(report: Draft, name: string, text: string): void {
   if (text !== "") report.attributes[name] = text;

@@ -2,7 +2,7 @@ import type { Effect } from "../../model/effects.ts";
 import { cellsText } from "../../wire/radio.ts";
 import { latin1Of } from "../../wire/reader.ts";
 import { type Draft, draft, fixOf, put } from "../../wire/report.ts";
-import { decimal, mismatch } from "../../wire/text.ts";
+import { hexOf, mismatch, parseDecimal } from "../../wire/text.ts";
 import { digitTime } from "../../wire/time.ts";
 import type { Read } from "./envelope.ts";
 import { cardRead, putEvent } from "./events.ts";
@@ -15,12 +15,8 @@ const latitudeAt = 1;
 
 function numberOf(text: string | undefined): number | undefined {
   if (text === undefined || text === "") return undefined;
-  const value = decimal.read([text], 0);
+  const value = parseDecimal(text);
   return value === mismatch || Math.abs(value) > largest ? undefined : value;
-}
-
-function hexOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^[0-9A-F]{1,8}$/i.test(text) ? Number.parseInt(text, 16) : undefined;
 }
 
 function keep(report: Draft, name: string, text: string | undefined): void {

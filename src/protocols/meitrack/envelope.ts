@@ -21,8 +21,6 @@ export interface Envelope {
   /** Offset of the body, behind the comma of the type, and behind its last byte. */
   readonly from: number;
   readonly to: number;
-  /** Whether the checksum is right. */
-  readonly summed: boolean;
 }
 
 const comma = 0x2c;
@@ -48,9 +46,16 @@ export function envelopeOf(frame: Uint8Array): Envelope | undefined {
   const imei = latin1Of(frame.subarray(imeiAt, typeAt - 1));
   const type = latin1Of(frame.subarray(typeAt, Math.min(typeEnd, typeAt + 9)));
   if (!/^\d{5,16}$/.test(imei) || !/^[0-9A-Z]{1,8}$/.test(type)) return undefined;
-  const sum = (sumOf(frame, 0, to + 1) & 0xff).toString(16).toUpperCase().padStart(2, "0");
-  const summed = latin1Of(frame.subarray(to + 1, end)) === sum;
-  return { mark: String.fromCharCode(frame[2] ?? 0x41), imei, type, from: Math.min(typeEnd + 1, to), to, summed };
+  return { mark: String.fromCharCode(frame[2] ?? 0x41), imei, type, from: Math.min(typeEnd + 1, to), to };
+}
+
+/** Two hex digits: the lowest byte of the sum of the first bytes, the star with them. */
+function checksum(bytes: Uint8Array, length: number): string {
+  return (sumOf(bytes, 0, length) & 0xff).toString(16).toUpperCase().padStart(2, "0");
+}
+
+function isSummed(frame: Uint8Array, { to }: Envelope): boolean {
+  return latin1Of(frame.subarray(to + 1, endOf(frame))) === checksum(frame, to + 1);
 }
 
 /** A message of either side: `head` is `$$` or `@@`; `content` the type and what follows. */
@@ -63,8 +68,7 @@ export function seal(head: string, mark: string, imei: string, content: Uint8Arr
   all.set(bytes, start.length);
   const at = start.length + bytes.length;
   all[at] = star;
-  const sum = (sumOf(all, 0, at + 1) & 0xff).toString(16).toUpperCase().padStart(2, "0");
-  all.set(bytesOfLatin1(`${sum}\r\n`), at + 1);
+  all.set(bytesOfLatin1(`${checksum(all, at + 1)}\r\n`), at + 1);
   return all;
 }
 
@@ -77,7 +81,7 @@ export function handler(read: Read) {
     const envelope = envelopeOf(frame);
     if (envelope === undefined) return { session, effects: [{ type: "failure", cause: "malformed" }] };
     const { imei } = envelope;
-    if (!envelope.summed && context.options.checksums !== "ignore")
+    if (context.options.checksums !== "ignore" && !isSummed(frame, envelope))
       return { session, effects: [{ type: "failure", cause: "badChecksum", ids: [imei] }] };
     const effects = read(frame, envelope, context);
     if (imei === session.id) return { session, effects };

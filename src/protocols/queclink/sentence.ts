@@ -1,3 +1,4 @@
+import { latin1Of } from "../../wire/reader.ts";
 import type { Draft } from "../../wire/report.ts";
 import { mismatch, parseDecimal } from "../../wire/text.ts";
 import { digitTime } from "../../wire/time.ts";
@@ -24,7 +25,6 @@ export interface Sentence {
 }
 
 const decoder = new TextDecoder();
-const colon = 0x3a;
 const comma = 0x2c;
 
 /** What messages of the HEX form begin with. */
@@ -36,13 +36,14 @@ const hexHeads: ReadonlySet<string> = new Set([
 export function typeOf(frame: Uint8Array): string | undefined {
   if (frame[1] === 0) return "record";
   if (frame[1] === 0x10) return "record heartbeat";
-  const letters = decoder.decode(frame.subarray(0, 4));
-  if (frame[4] !== colon && hexHeads.has(letters)) return letters === "+ACK" ? "ACK" : letters;
-  const end = frame.indexOf(colon);
+  const start = latin1Of(frame.subarray(0, 12));
+  const letters = start.slice(0, 4);
+  if (start[4] !== ":" && hexHeads.has(letters)) return letters === "+ACK" ? "ACK" : letters;
+  const end = start.indexOf(":");
   if (end < 4 || end > 6 || frame.length < end + 4) return undefined;
-  const type = decoder.decode(frame.subarray(end + 1, end + 6));
+  const type = start.slice(end + 1, end + 6);
   if (!type.startsWith("GT")) return undefined;
-  const head = decoder.decode(frame.subarray(0, end));
+  const head = start.slice(0, end);
   if (head === "+RESP" || head === "+BUFF") return isOldForm(frame, end) ? "old" : type;
   if (head === "+ACK") return type === "GTHBD" ? type : head;
   return head === "+NACK" ? head : undefined;
@@ -101,11 +102,6 @@ export function numberOf(text: string | undefined): number | undefined {
   if (text === undefined || text === "") return undefined;
   const value = parseDecimal(text);
   return value === mismatch || Math.abs(value) > Number.MAX_SAFE_INTEGER ? undefined : value;
-}
-
-/** A field's hexadecimal number; undefined where it is empty or none. */
-export function hexOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^[0-9A-Fa-f]{1,8}$/.test(text) ? Number.parseInt(text, 16) : undefined;
 }
 
 /** Keeps a field under the manual's name for it, as it came. */

@@ -1,6 +1,7 @@
 import { latin1Of } from "../../wire/reader.ts";
 import { type Draft, put } from "../../wire/report.ts";
-import { hexOf, numberOf } from "./sentence.ts";
+import { hexOf } from "../../wire/text.ts";
+import { numberOf } from "./sentence.ts";
 
 const semicolon = 0x3b;
 const escapeMark = 0x01;

@@ -1,6 +1,6 @@
 import { latin1Of } from "../../wire/reader.ts";
 import type { Draft } from "../../wire/report.ts";
-import { decimal, digitsValue, mismatch } from "../../wire/text.ts";
+import { digitsValue, mismatch, parseDecimal } from "../../wire/text.ts";
 import { utc } from "../../wire/time.ts";
 
 const semicolon = 0x3b;
@@ -50,13 +50,8 @@ const largest = 1e12;
 /** A decimal number; undefined where the field is absent or none. */
 export function numberOf(text: string | undefined): number | undefined {
   if (text === undefined || text === "") return undefined;
-  const value = decimal.read([text], 0);
+  const value = parseDecimal(text);
   return value === mismatch || Math.abs(value) > largest ? undefined : value;
-}
-
-/** A whole number in hex of at most eight digits. */
-export function hexOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^[0-9A-Fa-f]{1,8}$/.test(text) ? Number.parseInt(text, 16) : undefined;
 }
 
 /** Whether fields[at] and the next are a date and a time by their form. */

@@ -1,9 +1,10 @@
 import type { FlagReading } from "../../model/readings.ts";
 import { type Draft, draft, put, raise } from "../../wire/report.ts";
+import { hexOf } from "../../wire/text.ts";
 import { avlAlarms } from "./alarms.ts";
 import { acknowledgement, putAnalog, putCell, putProbes } from "./avl.ts";
 import type { Read } from "./sentence.ts";
-import { dateFirstByYear, hexOf, kmhOf, malformed, numberOf, placeOf, positioned, scaled, timeOf } from "./values.ts";
+import { dateFirstByYear, kmhOf, malformed, numberOf, placeOf, positioned, scaled, timeOf } from "./values.ts";
 
 /** The twelve flags of AT03, the first first. */
 const flags: readonly (FlagReading | "antenna" | "charger")[] = [

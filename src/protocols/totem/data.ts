@@ -1,10 +1,11 @@
 import type { Effect } from "../../model/effects.ts";
 import { cellsText } from "../../wire/radio.ts";
 import { type Draft, draft, put, raise } from "../../wire/report.ts";
+import { hexOf } from "../../wire/text.ts";
 import { dataAlarms } from "./alarms.ts";
 import { type Read, seal } from "./sentence.ts";
 import { putStatus } from "./status.ts";
-import { celsius, hexOf, malformed, numberOf, placeOf, positioned, scaled, timeOf } from "./values.ts";
+import { celsius, malformed, numberOf, placeOf, positioned, scaled, timeOf } from "./values.ts";
 
 /** Characters of the parts of a standard data string (AT09, 2.2.1). */
 const statusLength = 8;

@@ -1,6 +1,6 @@
 import type { Effect } from "../../model/effects.ts";
 import { type Draft, fixOf, type Position, readingsOf } from "../../wire/report.ts";
-import { decimal, degreesMinutes, digitsValue, hemisphere, mismatch } from "../../wire/text.ts";
+import { degreesMinutes, digitsValue, hemisphere, mismatch, parseDecimal } from "../../wire/text.ts";
 import { digitTime } from "../../wire/time.ts";
 import { kmhOfKnots } from "../../wire/units.ts";
 
@@ -13,7 +13,7 @@ const mostKnots = 1000;
 
 /** A decimal number; undefined where the text is none. */
 export function numberOf(text: string | undefined): number | undefined {
-  const value = decimal.read([text ?? ""], 0);
+  const value = parseDecimal(text ?? "");
   return value === mismatch || Math.abs(value) > largest ? undefined : value;
 }
 
@@ -37,11 +37,6 @@ export function scaled(text: string | undefined, divisor: 1 | 10 | 100): number 
 export function celsius(text: string | undefined): number | undefined {
   if (text === undefined || !/^[-\d]\d{3}$/.test(text) || text === "0000") return undefined;
   return Number(text) / 10;
-}
-
-/** Hex digits; undefined where the text is none. */
-export function hexOf(text: string): number | undefined {
-  return /^[0-9A-Fa-f]{1,8}$/.test(text) ? Number.parseInt(text, 16) : undefined;
 }
 
 /** `ddmm.mmmm` and N or S; `dddmm.mmmm` and E or W. */

@@ -2,7 +2,7 @@ import type { Alarm } from "../../model/alarms.ts";
 import type { Report } from "../../model/effects.ts";
 import { cellsText } from "../../wire/radio.ts";
 import { type Draft, draft, fixOf, put, raise, readingsOf } from "../../wire/report.ts";
-import { degreesMinutes, hhmmss, mismatch, parseDecimal } from "../../wire/text.ts";
+import { degreesMinutes, hexOf, hhmmss, mismatch, parseDecimal } from "../../wire/text.ts";
 import { digitTime } from "../../wire/time.ts";
 import { kmhOfKnots } from "../../wire/units.ts";
 import type { Message } from "./message.ts";
@@ -73,11 +73,6 @@ function readVoltages(text: string, report: Draft): void {
 }
 
 const analogNames = ["analog1", "analog2", "analog3", "analog4"] as const;
-
-/** A hexadecimal number; undefined: the text is none. */
-function hexOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^[0-9A-F]{1,8}$/i.test(text) ? Number.parseInt(text, 16) : undefined;
-}
 
 function wholeOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;

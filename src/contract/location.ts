@@ -1,10 +1,11 @@
 import Type, { type Static } from "typebox";
 import { success } from "./envelope.ts";
 import { cursorPattern } from "./forms.ts";
-import { Instant, reference, Texts } from "./schema.ts";
+import { Instant, reference } from "./schema.ts";
 
 const texts = Type.Array(Type.String());
 const flags = Type.Array(Type.Boolean());
+const attributes = reference<Readonly<Record<string, string>>>("Attributes");
 const percent = Type.Optional(Type.Integer({ description: "%" }));
 const seconds = Type.Optional(Type.Integer({ description: "Accumulated seconds that the input was active." }));
 
@@ -33,10 +34,7 @@ export const Location = Type.Object(
     alerts: texts,
     warnings: texts,
     hasCriticalAlert: Type.Boolean(),
-    attributes: Texts({
-      description:
-        "What else was reported. `positionTime`: when a repeated position was taken; `valid` false: no GPS fix.",
-    }),
+    attributes,
     accessoriesAttributes: Type.Optional(
       Type.Array(Type.Object({ accessoryType: Type.String(), accessoryStatus: Type.String() })),
     ),
@@ -85,10 +83,7 @@ export const Reading = Type.Object(
     rpm: Type.Optional(Type.Integer()),
     inputs: Type.Optional(flags),
     outputs: Type.Optional(flags),
-    attributes: Texts({
-      description:
-        "What else was reported. `alarms`: those of the tracker itself; `valid` false: no GPS fix; `receivedAt`: it came late.",
-    }),
+    attributes,
   },
   {
     $id: "Reading",

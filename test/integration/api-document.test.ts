@@ -25,6 +25,9 @@ interface ApiDocument {
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, { readonly properties?: Readonly<Record<string, object>> }>>;
+  };
 }
 
 let rest: Rest;
@@ -62,6 +65,18 @@ test("each answer of the document has an example, which its schema admits", () =
         const validate = validators.getSchema(`api${schema.$ref}`);
         assert.ok(validate?.(example), `${what}: ${validators.errorsText(validate?.errors)}`);
       }
+});
+
+test("the attributes of locations and readings are described once, with what the catalogue of readings says", () => {
+  const { Attributes, Location, Reading } = document.components.schemas;
+  for (const schema of [Location, Reading])
+    assert.deepEqual(schema?.properties?.attributes, { $ref: "#/components/schemas/Attributes" });
+  const { odometer, charging, vin, battery } = Attributes?.properties ?? {};
+  assert.deepEqual(odometer, { type: "string", description: "Odometer that the tracker reports, km." });
+  assert.deepEqual(charging, { type: "string", description: "Tracker's battery is being charged: true or false." });
+  assert.deepEqual(vin, { type: "string", description: "Vehicle identification number." });
+  // It has a field of its own.
+  assert.equal(battery, undefined);
 });
 
 test("the document names its licence and its server, and describes all tags", () => {

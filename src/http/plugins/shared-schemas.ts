@@ -3,6 +3,7 @@ import { AccountAlert } from "../../contract/account-alert.ts";
 import { AccountView } from "../../contract/admin.ts";
 import { Alert } from "../../contract/alert.ts";
 import { AlertRuleView } from "../../contract/alert-rule.ts";
+import { Attributes } from "../../contract/attributes.ts";
 import { CommandView } from "../../contract/command.ts";
 import { DeviceView } from "../../contract/device.ts";
 import { GeofenceView } from "../../contract/geofence.ts";
@@ -20,6 +21,7 @@ export const sharedSchemas: readonly TSchema[] = [
   AccountView,
   Alert,
   AlertRuleView,
+  Attributes,
   DeviceView,
   CommandView,
   DaySummary,

@@ -1,17 +1,15 @@
-/** Tags as lines of "key: value". */
-export function tagLines(tags: Readonly<Record<string, string>>): string {
-  return Object.entries(tags)
-    .map(([key, value]) => `${key}: ${value}`)
-    .join("\n");
+/** A tag as a form has it. */
+export interface TagRow {
+  key: string;
+  value: string;
 }
 
-/** The tags of such lines. */
-export function tagsOf(text: string): Record<string, string> {
-  return Object.fromEntries(
-    text.split("\n").flatMap((line) => {
-      const at = line.indexOf(":");
-      const key = (at < 0 ? line : line.slice(0, at)).trim();
-      return key === "" ? [] : [[key, at < 0 ? "" : line.slice(at + 1).trim()]];
-    }),
-  );
+/** Tags as rows of a form. */
+export function tagRows(tags: Readonly<Record<string, string>>): TagRow[] {
+  return Object.entries(tags).map(([key, value]) => ({ key, value }));
+}
+
+/** The tags of such rows. Rows without a key are none; of a key that is there twice the last counts. */
+export function tagsOf(rows: readonly TagRow[]): Record<string, string> {
+  return Object.fromEntries(rows.filter(({ key }) => key !== "").map(({ key, value }) => [key, value]));
 }

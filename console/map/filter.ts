@@ -48,7 +48,8 @@ export function matchesOf<D extends Searched>(store: FleetStore, devices: readon
   return { devices: found, shown: all ? undefined : shown, counts };
 }
 
-function hasText({ id, name, min, tags = {} }: Searched, text: string): boolean {
+/** Whether a name, an id, a number or a tag has the text, which is in lower case. */
+export function hasText({ id, name, min, tags = {} }: Searched, text: string): boolean {
   const has = (value: string) => value.toLowerCase().includes(text);
   return has(name) || has(id) || has(min ?? "") || Object.values(tags).some(has);
 }

@@ -35,6 +35,11 @@ export function setting<K extends keyof Settings>(name: K): Settings[K] {
   return settings[name];
 }
 
+/** The zone that the person reads times in. */
+export function zoneOfPerson(): string {
+  return settings.timeZone || Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
 /** Changes settings, and keeps them in this browser. */
 export function choose(changed: Partial<Settings>): void {
   settings = { ...settings, ...changed };

@@ -5,6 +5,8 @@ export interface Note {
   readonly id: number;
   readonly text: string;
   readonly problem?: Problem;
+  /** It stays until it is taken away. */
+  readonly stays?: boolean;
 }
 
 /** More than these nobody reads. */
@@ -23,7 +25,7 @@ function add(note: Omit<Note, "id">): void {
   last += 1;
   const id = last;
   notes = [...notes, { ...note, id }].slice(-most);
-  if (note.problem === undefined) setTimeout(() => forget(id), shownMs);
+  if (note.problem === undefined && !note.stays) setTimeout(() => forget(id), shownMs);
 }
 
 /** Takes a note away. */
@@ -46,4 +48,9 @@ export async function doing(act: () => Promise<unknown>, done?: string): Promise
     add({ text: "", problem: problemOf(thrown) });
     return false;
   }
+}
+
+/** Says what the service warned of: it was done, and is probably not what was meant. */
+export function sayWarnings({ warnings = [] }: { readonly warnings?: readonly string[] }): void {
+  for (const text of warnings) add({ text, stays: true });
 }

@@ -21,7 +21,14 @@ const looks = {
 
 const service = await startConsole();
 const fleet = await startFleet({
-  ...{ devices: 25, interval: 2, protocols, seed: "streets", host: "127.0.0.1", port: service.devicePort },
+  ...{
+    devices: 25,
+    interval: 2,
+    protocols: protocols.filter(({ simulate }) => simulate),
+    seed: "streets",
+    host: "127.0.0.1",
+    port: service.devicePort,
+  },
   clock: systemClock,
   register: async (devices) => {
     for (const { id, name } of devices) await service.call("POST", "/api/devices", { id, name });
@@ -59,8 +66,12 @@ const pages = {
   quarantine: "/manage/quarantine",
   groups: "/manage/groups",
   users: "/manage/users",
+  webhooks: "/manage/webhooks",
+  notices: `/manage/notices?device=${id}`,
+  recipients: "/manage/recipients",
   mutes: "/manage/mutes",
   account: "/manage/account",
+  accounts: "/manage/accounts",
   me: "/me",
 };
 const wanted = process.argv.slice(2);

@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import {
+  type ConsoleService,
+  noBrowser,
+  type OpenPage,
+  openPage,
+  password,
+  signIn,
+  startBrowser,
+  startConsole,
+} from "../support/browser.ts";
+import { removeFolder } from "../support/service.ts";
+
+const van = "490154203237518";
+const hostile = '<img src=x onerror="alert(1)"> \u0007 \u202Egpj';
+
+describe("what is managed, in a browser", { skip: noBrowser }, () => {
+  let service: ConsoleService;
+  let browser: Browser;
+  const opened: OpenPage[] = [];
+
+  async function open(path: string): Promise<Page> {
+    const entry = await openPage(browser, service.url);
+    opened.push(entry);
+    await signIn(entry.page, service.email, path);
+    return entry.page;
+  }
+  /** The list that a call of the API answers. */
+  async function list(path: string, name: string): Promise<readonly Record<string, unknown>[]> {
+    return Object(await service.call("GET", path))[name];
+  }
+  const dialog = (page: Page) => page.getByRole("dialog");
+
+  before(async () => {
+    service = await startConsole();
+    browser = await startBrowser();
+    await service.call("POST", "/api/devices", { id: van, name: hostile, tags: { "a: b": "x\ny" } });
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.stop();
+    if (service !== undefined) removeFolder(service.directory);
+  });
+
+  it("a device is changed without losing what the form does not show, and deleted after a question", async () => {
+    const page = await open("/manage/devices");
+    const row = page.locator("[role=listitem]");
+    await row.getByText('<img src=x onerror="alert(1)"> ␇ �gpj').waitFor();
+    assert.equal(await page.locator("main img").count(), 0);
+    await row.getByRole("button").click();
+    await page.getByRole("menuitem", { name: "Edit" }).click();
+    await dialog(page).getByLabel("Phone number").fill("not a number!");
+    await dialog(page).getByRole("button", { name: "Save" }).click();
+    await dialog(page).locator(".problem").first().waitFor();
+    await dialog(page).getByLabel("Phone number").fill("+573001234567");
+    await dialog(page).getByRole("button", { name: "Save" }).click();
+    await dialog(page).waitFor({ state: "detached" });
+    const [device] = await list("/api/devices", "devices");
+    assert.deepEqual([device?.min, device?.name, device?.tags], ["+573001234567", hostile, { "a: b": "x\ny" }]);
+    await row.getByRole("button").click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await dialog(page).getByRole("button", { name: "Delete" }).click();
+    await page.getByText("There are no devices yet.").waitFor();
+    assert.deepEqual(await list("/api/devices", "devices"), []);
+  });
+
+  it("a file is shown with each row's problem, and the good rows are added", async () => {
+    const page = await open("/manage/import");
+    const lines = ["ID;Name;Placa", "1001;Camión;=1+1", "1001;Twice;", ";No id;", "10 2;Blank;", "4,90154E+14;Round;"];
+    const buffer = Buffer.from(lines.join("\r\n"), "latin1");
+    await page.locator("input[type=file]").setInputFiles({ name: "fleet.csv", mimeType: "text/csv", buffer });
+    const rows = page.locator("[role=listitem]");
+    await rows.nth(4).waitFor();
+    await rows.nth(0).getByText("Camión").waitFor();
+    const problems = await rows.locator(".problem").allTextContents();
+    assert.deepEqual(problems, [
+      "The id stands above already.",
+      "It has no id.",
+      "id: It does not have the right form.",
+      "A spreadsheet has rounded the identifier. Format its column as text.",
+    ]);
+    await page.getByRole("button", { name: "Add 1 device" }).click();
+    await page.getByText("1 of 1, 0 failed").waitFor();
+    const [device] = await list("/api/devices", "devices");
+    assert.deepEqual([device?.name, device?.tags], ["Camión", { Placa: "=1+1" }]);
+  });
+
+  it("a file of 50,000 rows is read beside the page, and one that is no text is refused", async () => {
+    const page = await open("/manage/import");
+    const input = page.locator("input[type=file]");
+    const text = `id,name\n${Array.from({ length: 50_000 }, (_, row) => `${2_000_000 + row},"Van, ${row}"\n`).join("")}`;
+    await input.setInputFiles({ name: "large.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
+    await page.getByRole("button", { name: "Add 50,000 devices" }).waitFor();
+    assert.ok((await page.locator("[role=listitem]").count()) < 100);
+    await input.setInputFiles({ name: "book.csv", mimeType: "text/csv", buffer: Buffer.from("PK\u0003\u0004\0\0") });
+    await page.getByText("This is no text file.").waitFor();
+  });
+
+  it("many devices are changed at once", async () => {
+    for (const id of ["3001", "3002", "3003"]) await service.call("POST", "/api/devices", { id, name: `Bus ${id}` });
+    await service.call("POST", "/api/groups", { name: "Buses", devices: ["3001"] });
+    const page = await open("/manage/devices");
+    await page.locator("main input[type=search]").fill("bus 300");
+    await page.getByRole("button", { name: "Select all 3" }).click();
+    await page.getByPlaceholder("Tag", { exact: true }).fill("line/7");
+    await page.getByPlaceholder("Value").fill("=A1");
+    await page.getByRole("button", { name: "Do it" }).click();
+    await page.getByText("3 of 3, 0 failed").waitFor();
+    await page.getByLabel("What to do").selectOption({ label: "Put into a group" });
+    await page.getByLabel("Group", { exact: true }).selectOption({ label: "Buses" });
+    await page.getByRole("button", { name: "Do it" }).click();
+    await page.getByText("Saved").first().waitFor();
+    const buses = (await list("/api/devices", "devices")).filter(({ id }) => String(id).startsWith("300"));
+    assert.deepEqual(
+      buses.map(({ tags }) => tags),
+      Array(3).fill({ "line/7": "=A1" }),
+    );
+    assert.deepEqual((await list("/api/groups", "groups"))[0]?.devices, ["3001", "3002", "3003"]);
+  });
+
+  it("an unknown tracker is taken with one click", async () => {
+    await fetch(`http://127.0.0.1:${service.devicePort}/?id=490154203237534&lat=4.7&lon=-74.1`);
+    const page = await open("/manage/quarantine");
+    await page.getByRole("button", { name: "Take it" }).click();
+    await page.getByText("No unknown tracker has called.").waitFor();
+    assert.ok((await list("/api/devices", "devices")).some(({ id }) => id === "490154203237534"));
+  });
+
+  it("a user is added with a password that signs in, and a key is shown once", async () => {
+    const page = await open("/manage/users");
+    await page.getByRole("button", { name: "Add a user" }).click();
+    await dialog(page).getByLabel("Name", { exact: true }).fill(hostile);
+    await dialog(page).getByLabel("E-mail address").fill("bo@example.com");
+    await dialog(page).getByLabel("Country").selectOption("CO");
+    await dialog(page).getByLabel("Password", { exact: false }).first().fill("another long password");
+    await dialog(page).locator("input[autocomplete=current-password]").fill(password);
+    await dialog(page).getByRole("button", { name: "Save" }).click();
+    const row = page.locator("tbody tr", { hasText: "bo@example.com" });
+    await row.getByRole("button").click();
+    await page.getByRole("menuitem", { name: "New API key" }).click();
+    await dialog(page).locator("input").fill(password);
+    await dialog(page).locator("button.main").click();
+    const key = await dialog(page).locator("pre").textContent();
+    await dialog(page).getByRole("button", { name: "I have kept it" }).click();
+    await dialog(page).waitFor({ state: "detached" });
+    const asked = { userName: "bo@example.com", apiKey: key };
+    assert.equal(Object(await service.call("POST", "/api/Auth/Token", asked)).success, true);
+    const signedIn = await service.call("POST", "/api/session", {
+      ...{ email: "bo@example.com", password: "another long password" },
+    });
+    assert.equal(Object(signedIn).success, true);
+  });
+
+  it("the operator's key opens the accounts, and a new owner's key is shown once", async () => {
+    const { operatorKey } = JSON.parse(await readFile(join(service.directory, "credentials.json"), "utf8"));
+    const page = await open("/manage/accounts");
+    await page.getByLabel("Operator's key").fill("a wrong key, and long enough for one");
+    await page.getByRole("button", { name: "Show the accounts" }).click();
+    await page.locator("[role=alert]").waitFor();
+    await page.getByLabel("Operator's key").fill(operatorKey);
+    await page.getByRole("button", { name: "Show the accounts" }).click();
+    await page.getByRole("button", { name: "Add an account" }).click();
+    await dialog(page).getByLabel("Name", { exact: true }).first().fill("North");
+    await dialog(page).getByLabel("Name", { exact: true }).last().fill("Ana");
+    await dialog(page).getByLabel("E-mail address").fill("ana@north.example");
+    await dialog(page).getByLabel("Country").selectOption("CO");
+    await dialog(page).getByRole("button", { name: "Save" }).click();
+    await dialog(page).locator("pre").waitFor();
+    await dialog(page).getByRole("button", { name: "I have kept it" }).click();
+    await page.locator("tbody tr", { hasText: "North" }).getByText("0 / 10").waitFor();
+  });
+
+  it("a second factor is begun with a code to scan", async () => {
+    const page = await open("/me");
+    const form = page.locator("form", { has: page.getByRole("button", { name: "Begin a second factor" }) });
+    await form.locator("input").fill(password);
+    await form.locator("button").click();
+    await page.getByRole("img", { name: "Code to scan" }).waitFor();
+  });
+
+  it("broke no rule of its policy, and threw nothing", () => {
+    assert.deepEqual(
+      opened.flatMap(({ problems }) => problems),
+      [],
+    );
+  });
+});

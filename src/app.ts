@@ -254,8 +254,11 @@ async function outboxOf(
   });
 }
 
-function httpOptions({ http, api, answers, sessions, streams, trips }: Config, tls: HttpOptions["tls"]): HttpOptions {
-  return { ...http, tls, limits: { ...api, ...http, answers, sessions, streams, trips } };
+function httpOptions(
+  { http, api, answers, sessions, streams, links, trips }: Config,
+  tls: HttpOptions["tls"],
+): HttpOptions {
+  return { ...http, tls, limits: { ...api, ...http, answers, sessions, streams, links, trips } };
 }
 
 function limitsOf(

@@ -136,6 +136,19 @@ export interface paths {
   "/api/devices/{deviceId}/export": {
     get: operations["exportLocations"];
   };
+  "/api/shares": {
+    get: operations["listShares"];
+    post: operations["createShare"];
+  };
+  "/api/shares/{shareId}": {
+    delete: operations["deleteShare"];
+  };
+  "/api/shared": {
+    get: operations["readShared"];
+  };
+  "/api/shared/stream": {
+    get: operations["streamShared"];
+  };
   "/api/devices/{deviceId}/alerts": {
     post: operations["listAlerts"];
   };
@@ -807,6 +820,17 @@ export interface components {
       creation: string;
       /** Format: date-time */
       modification: string;
+    };
+    ShareView: {
+      id: string;
+      name: string;
+      deviceId: string | null;
+      groupId: string | null;
+      user: string;
+      /** Format: date-time */
+      creation: string;
+      /** Format: date-time */
+      expires: string;
     };
     Stop: {
       start: {
@@ -2604,6 +2628,75 @@ export interface components {
       };
       warnings?: string[];
     };
+    ShareMadeAnswer: {
+      /** @enum {boolean} */
+      success: true;
+      error: null;
+      apiUsage: number;
+      apiDailyUsage: number;
+      share: components["schemas"]["ShareView"];
+      token: string;
+      path: string;
+      warnings?: string[];
+    };
+    ShareRequest: {
+      deviceId?: string;
+      groupId?: string;
+      /** Format: date-time */
+      expires: string;
+      name?: string;
+    };
+    SharedAnswer: {
+      /** @enum {boolean} */
+      success: true;
+      error: null;
+      apiUsage?: number;
+      apiDailyUsage?: number;
+      name: string;
+      /** Format: date-time */
+      expires: string;
+      devices: ({
+          key: string;
+          name: string;
+          location: {
+            /** Format: date-time */
+            dateTime: string;
+            latitude: number;
+            longitude: number;
+            speed?: number;
+            course?: number;
+          } | null;
+        })[];
+      warnings?: string[];
+    };
+    SharedEvent: {
+      id?: string;
+      /** @enum {string} */
+      event: "location" | "gone" | "live" | "reset" | "end";
+      data: {
+        key?: string;
+        name?: string;
+        location?: {
+          /** Format: date-time */
+          dateTime: string;
+          latitude: number;
+          longitude: number;
+          speed?: number;
+          course?: number;
+        } | null;
+        reason?: string;
+        error?: string;
+      };
+    };
+    SharesAnswer: {
+      /** @enum {boolean} */
+      success: true;
+      error: null;
+      apiUsage: number;
+      apiDailyUsage: number;
+      shares: components["schemas"]["ShareView"][];
+      warnings?: string[];
+    };
     SignInRequest: {
       email: string;
       password: string;
@@ -3689,6 +3782,22 @@ export interface components {
         });
       };
     };
+    ShareLimit: {
+      content: {
+        "application/json": components["schemas"]["Failure"] & {
+          /** @enum {unknown} */
+          error: "link limit reached";
+        };
+      };
+    };
+    ShareNotFound: {
+      content: {
+        "application/json": components["schemas"]["Failure"] & {
+          /** @enum {unknown} */
+          error: "link not found";
+        };
+      };
+    };
     SmsNotConfiguredOrUnavailable: {
       content: {
         "application/json": components["schemas"]["Failure"] & ({
@@ -3808,10 +3917,11 @@ export interface components {
     RefusedQueryLimit?: string;
     Rule?: string;
     RuleId: string;
+    ShareId: string;
     State?: "open" | "acknowledged" | "closed";
-    StreamHeadersLastEventId?: string;
     StreamQueryDevice?: string;
     StreamQueryGroup?: string;
+    StreamQueryLastEventId?: string;
     TimeZone?: components["schemas"]["TimeZoneName"];
     To?: string;
     Type?: "alarm" | "allowedZone" | "attributeEqual" | "attributeGreater" | "attributeLess" | "controlPoint" | "controlZone" | "driverAuthenticationFailed" | "drivingFor" | "expired" | "forbiddenZone" | "fuelDecrease" | "fuelIncrease" | "fuelLess" | "gpsNoSignal" | "gpsOff" | "idling" | "inputAccumulated" | "inputActiveFor" | "inputOff" | "inputOn" | "lowBattery" | "mileage" | "notMoving" | "offline" | "parkedFor" | "powerDisconnected" | "route" | "rpmOver" | "sos" | "speedLess" | "speedOver" | "temperatureGreater" | "temperatureLess" | "trip" | "vehicleBatteryLess" | "vibration";
@@ -5265,6 +5375,103 @@ export interface operations {
       503: components["responses"]["Unavailable"];
     };
   };
+  listShares: {
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["SharesAnswer"];
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["InvalidToken"];
+      403: components["responses"]["UserDisabledOrUserExpired"];
+      408: components["responses"]["RequestTimeout"];
+      429: components["responses"]["TooManyRequests"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  createShare: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ShareRequest"];
+      };
+    };
+    responses: {
+      201: {
+        content: {
+          "application/json": components["schemas"]["ShareMadeAnswer"];
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["InvalidToken"];
+      403: components["responses"]["UserDisabledOrUserExpired"];
+      404: components["responses"]["DeviceNotFoundOrGroupNotFound"];
+      408: components["responses"]["RequestTimeout"];
+      409: components["responses"]["ShareLimit"];
+      415: components["responses"]["UnsupportedMediaType"];
+      429: components["responses"]["TooManyRequests"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  deleteShare: {
+    parameters: {
+      path: {
+        shareId: components["parameters"]["ShareId"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["DoneAnswer"];
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      401: components["responses"]["InvalidToken"];
+      403: components["responses"]["UserDisabledOrUserExpired"];
+      404: components["responses"]["ShareNotFound"];
+      408: components["responses"]["RequestTimeout"];
+      429: components["responses"]["TooManyRequests"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  readShared: {
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["SharedAnswer"];
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      404: components["responses"]["LinkNotValid"];
+      408: components["responses"]["RequestTimeout"];
+      429: components["responses"]["TooManyRequests"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
+  streamShared: {
+    parameters: {
+      header?: {
+        "last-event-id"?: components["parameters"]["LastEventId"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "text/event-stream": components["schemas"]["SharedEvent"];
+        };
+      };
+      400: components["responses"]["BadRequest"];
+      404: components["responses"]["LinkNotValid"];
+      408: components["responses"]["RequestTimeout"];
+      429: components["responses"]["TooManyRequests"];
+      500: components["responses"]["Internal"];
+      503: components["responses"]["Unavailable"];
+    };
+  };
   listAlerts: {
     parameters: {
       path: {
@@ -5300,10 +5507,10 @@ export interface operations {
         group?: components["parameters"]["StreamQueryGroup"];
         box?: components["parameters"]["Box"];
         kind?: components["parameters"]["Kind"];
-        lastEventId?: components["parameters"]["LastEventId"];
+        lastEventId?: components["parameters"]["StreamQueryLastEventId"];
       };
       header?: {
-        "last-event-id"?: components["parameters"]["StreamHeadersLastEventId"];
+        "last-event-id"?: components["parameters"]["LastEventId"];
       };
     };
     responses: {

@@ -4,10 +4,21 @@ import { mayCommand } from "../model/command.ts";
 
 /**
  * What a route asks of its caller; every route declares one. `public`: nothing, not even a token · `see`: any active user (what it sees is
- * narrowed to its devices) · `person`: any active user who signed in with a browser · `write`: editing what it can see · `command`: sending commands to what it can see, on one channel at least · `admin`: all of the account · `service`: an admin of the first account, who runs
+ * narrowed to its devices) · `person`: any active user who signed in with a browser · `write`: editing what it can see · `command`: sending commands to what it can see, on one channel at least · `admin`: all of the account · `shared`: the token of a link, and no user · `service`: an admin of the first account, who runs
  * the service, or its operator · `operator`: who has the operator's key, no user at all.
  */
-export const permissions = ["public", "see", "person", "write", "command", "admin", "service", "operator"] as const;
+export const permissions = [
+  "public",
+  "see",
+  "person",
+  "write",
+  "command",
+  "admin",
+  "shared",
+  "service",
+  "operator",
+] as const;
+/** What a route asks of its caller. */
 export type Permission = (typeof permissions)[number];
 
 /** Whether the user holds everything of its account. */
@@ -32,6 +43,7 @@ export function allows(permission: Permission, user: User, serviceAccount: numbe
     case "service":
       return isAdmin(user) && user.accountKey === serviceAccount;
     case "operator":
+    case "shared":
       return false;
   }
 }

@@ -4,6 +4,7 @@ import { answers } from "./answers.ts";
 import { caps } from "./caps.ts";
 import { commands } from "./commands.ts";
 import { type About, integer, optionalText, port, text, toggle } from "./kinds.ts";
+import { links } from "./links.ts";
 import { mail } from "./mail.ts";
 import { httpMap } from "./map.ts";
 import { metrics } from "./metrics.ts";
@@ -210,6 +211,7 @@ export const configSchema = Type.Object({
   api,
   answers,
   streams,
+  links,
   quotas,
   ingest,
   owner: Type.Object({

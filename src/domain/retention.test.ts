@@ -67,6 +67,7 @@ function makeWorld(times: Partial<RetentionTimes> = {}) {
       },
     },
     signIns: { prune: async () => 0 },
+    shares: { prune: async () => 0 },
     refused: {
       async prune(before: number) {
         asked.push(`refused before ${new Date(before).toISOString()}`);
@@ -198,6 +199,7 @@ test("a stop before the first look, and in a long pause", async () => {
     notices: { prune: async () => 0, prunePauses: async () => 0 },
     mutes: { prune: async () => 0 },
     signIns: { prune: async () => 0 },
+    shares: { prune: async () => 0 },
     refused: { prune: async () => 0 },
     devices: { retained: async () => [], daysOf: async () => undefined },
   };

@@ -5,6 +5,7 @@ import type { Log } from "../ports/log.ts";
 import type { MuteStore } from "../ports/mutes.ts";
 import type { RefusedStore } from "../ports/refused-store.ts";
 import type { PositionKeeper } from "../ports/retention.ts";
+import type { ShareStore } from "../ports/shares.ts";
 import type { SignInStore } from "../ports/sign-ins.ts";
 import type { DeviceStore, UserStore } from "../ports/store.ts";
 import { deleteOldPositions } from "./old-positions.ts";
@@ -39,6 +40,7 @@ export interface RetentionContext {
     readonly notices: Pick<NoticeStore, "prune" | "prunePauses">;
     readonly mutes: Pick<MuteStore, "prune">;
     readonly signIns: Pick<SignInStore, "prune">;
+    readonly shares: Pick<ShareStore, "prune">;
     readonly refused: Pick<RefusedStore, "prune">;
     readonly devices: Pick<DeviceStore, "retained" | "daysOf">;
   };
@@ -116,6 +118,7 @@ export class Retention {
     await this.#prune({ prune: (before, limit) => store.notices.prunePauses(before, limit) }, now - pausesMs);
     await this.#prune(store.mutes, now);
     await this.#prune(store.signIns, now);
+    await this.#prune(store.shares, now);
     const notices = await this.#prune(store.notices, now - settings.notices.keepDays * dayMs);
     const refused = await this.#prune(store.refused, now - settings.refused.keepDays * dayMs);
     if (commands + alerts + notices + refused > 0)

@@ -56,6 +56,8 @@ export const errorKinds = {
   wrongCode: kind(409, "wrong code"),
   secondFactorSet: kind(409, "second factor already set"),
   noSecondFactor: kind(409, "no second factor"),
+  shareNotFound: kind(404, "link not found"),
+  shareLimit: kind(409, "link limit reached"),
   linkNotValid: kind(404, "link not valid"),
   idempotencyConflict: kind(409, "idempotency key already used"),
   accountNotFound: kind(404, "account not found"),

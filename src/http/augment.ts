@@ -1,4 +1,5 @@
 import type { Permission } from "../auth/permission.ts";
+import type { HeldShare } from "../domain/shared-places.ts";
 import type { ErrorName } from "../errors/catalogue.ts";
 import type { OpenAnswer } from "./answers.ts";
 import type { Caller } from "./caller.ts";
@@ -7,6 +8,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The user that the token names; null while the gate has let nobody in. */
     caller: Caller | null;
+    /** The link whose token it brings; null: the gate let it in by none. */
+    held: HeldShare | null;
     /** What its answer holds; null: it was not let in, or nobody known asks. */
     openAnswer: OpenAnswer | null;
     /** When the request reached us, monotonic ms. */

@@ -53,6 +53,7 @@ export function call<const I extends Input, const R>(options: CallOptions<I, R>)
 function securityOf(permission: Permission): { [scheme: string]: [] }[] {
   if (permission === "public") return [];
   if (permission === "person") return [{ cookie: [] }];
+  if (permission === "shared") return [{ link: [] }];
   const users = permission === "operator" ? [] : [{ bearer: [] as [] }, { cookie: [] as [] }];
   return operatorMay(permission) ? [...users, { operator: [] }] : users;
 }
@@ -61,6 +62,7 @@ function errorsOf({ permission, input, errors = [], invalid }: CallOptions<Input
   const all = new Set<ErrorName>([...errors, "badRequest", "requestTimeout", "internal", "unavailable"]);
   if (input.body !== undefined) all.add("unsupportedMediaType");
   if (invalid !== undefined) all.add(invalid);
+  if (permission === "shared") return all.add("linkNotValid").add("tooManyRequests");
   if (permission !== "public")
     for (const name of ["invalidToken", "userDisabled", "userExpired", "tooManyRequests"] as const) all.add(name);
   if (permission !== "public" && permission !== "see") all.add("permissionDenied");

@@ -1,3 +1,4 @@
+import type { ShareLimits } from "../domain/shares.ts";
 import type { TripSettings } from "../domain/trips/index.ts";
 /** Bounds of what requests under way and unread answers hold; the settings `answers` say why they are so. */
 export interface AnswerLimits {
@@ -52,6 +53,8 @@ export interface HttpLimits {
   /** What makes a trip, where a request does not say. */
   readonly trips: TripSettings;
   readonly streams: StreamLimits;
+  /** The settings `links` say why they are so. */
+  readonly links: ShareLimits;
 }
 
 /** The limits that are in force unless set otherwise, each with its reason. */
@@ -88,6 +91,7 @@ export const defaultLimits: HttpLimits = Object.freeze({
   },
   sessions: { idleSeconds: 86_400, longestSeconds: 2_592_000, perUser: 50, triesPerMinute: 30, wrongPerHour: 100 },
   streams: { perUser: 20, perAccount: 1000, inAll: 2000 },
+  links: { perUser: 100, longestDays: 366, requestsPerMinute: 300 },
 });
 
 /** Limits that nobody needs to set. */

@@ -45,6 +45,8 @@ import { recipientPage } from "./routes/recipient-page.ts";
 import { recipientsRoutes } from "./routes/recipients.ts";
 import { secondFactorRoutes } from "./routes/second-factor.ts";
 import { sessionRoutes } from "./routes/session.ts";
+import { sharedRoutes } from "./routes/shared.ts";
+import { sharesRoutes } from "./routes/shares.ts";
 import { streamRoute } from "./routes/stream.ts";
 import { tokenRoute } from "./routes/token.ts";
 import { trialRoute } from "./routes/trial.ts";
@@ -125,6 +127,7 @@ async function buildApp(
   const measure = createMeasure(services);
   const app = newFastify(services, gate, measure, trustProxy, await serverOf(services.limits, tls));
   app.decorateRequest("caller", null);
+  app.decorateRequest("held", null);
   app.decorateRequest("openAnswer", null);
   app.decorateRequest("startedAt", 0);
   sendJoinedPieces(app, measure, services.answers);
@@ -230,6 +233,8 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   readingsRoute(instance, services);
   tripRoutes(instance, services);
   exportRoute(instance, services);
+  sharesRoutes(app, services);
+  sharedRoutes(instance, services);
   alertsRoute(instance, services);
   streamRoute(instance, services);
   geofencesRoutes(app, instance, services);

@@ -3,6 +3,7 @@ import { createPasswords, type Passwords } from "../auth/passwords.ts";
 import { type CheckPresent, createPresent } from "../auth/present.ts";
 import { createSecondFactors, type SecondFactors } from "../auth/second-factor.ts";
 import { hashSessionToken, makeSessionToken } from "../auth/session-token.ts";
+import { makeShareToken, sharedName } from "../auth/share-token.ts";
 import { createSignInCheck, type SignInCheck } from "../auth/sign-in.ts";
 import { createTokens, type Tokens } from "../auth/tokens.ts";
 import { hashTrackerSecret } from "../auth/tracker-secret.ts";
@@ -26,6 +27,8 @@ import { createPeople, type People } from "../domain/people.ts";
 import { createRecipients, type Recipients } from "../domain/recipients.ts";
 import { RuleHealth } from "../domain/rule-health.ts";
 import { createAskRecipients } from "../domain/rule-recipients.ts";
+import { createSharedPlaces, type SharedPlaces } from "../domain/shared-places.ts";
+import { createShares, type Shares } from "../domain/shares.ts";
 import { createShownFrom, type ShownFrom } from "../domain/shown-from.ts";
 import { createSignIns, type SignIns } from "../domain/sign-ins.ts";
 import { createTenants, type Tenants } from "../domain/tenants.ts";
@@ -142,6 +145,8 @@ export interface Services extends HttpDeps {
   readonly commands: Commands;
   readonly history: History;
   readonly exports: Exports;
+  readonly shares: Shares;
+  readonly sharedPlaces: SharedPlaces;
   readonly geofences: Geofences;
   readonly alertRules: AlertRules;
   readonly accountAlerts: AccountAlerts;
@@ -224,6 +229,8 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     tenants: createTenants({ ...deps, capsOf, makeApiKey }),
     history,
     exports: createExports(history, limits.trips.gapSeconds),
+    shares: createShares({ ...deps, devices, groups, limits: limits.links, makeToken: makeShareToken }),
+    sharedPlaces: createSharedPlaces({ ...deps, visibility, groups, sharedName }),
     trips: createTrips({ locations: store.locations, shownFrom, settings: limits.trips }),
     ...(await alertParts(limits, deps, { visibility, devices, groups, usage, shownFrom, capsOf, largeTurns: turns })),
     capsOf,

@@ -13,6 +13,7 @@ import type { Page, PageAsk } from "./pages.ts";
 import type { RecipientStore } from "./recipients.ts";
 import type { RefusedStore } from "./refused-store.ts";
 import type { DeletedPositions, OldPositions } from "./retention.ts";
+import type { ShareStore } from "./shares.ts";
 import type { SecondFactorStore, SignInStore } from "./sign-ins.ts";
 
 /**
@@ -35,6 +36,7 @@ export interface Store {
   readonly recipients: RecipientStore;
   readonly mutes: MuteStore;
   readonly signIns: SignInStore;
+  readonly shares: ShareStore;
   readonly secondFactors: SecondFactorStore;
   /** Resolves when positions can be written and read now. Says nothing of single devices: a damaged page of one may fail its calls all the same. */
   check(): Promise<void>;

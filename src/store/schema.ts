@@ -5,6 +5,7 @@ import type { RecipientChannel, RecipientState } from "../model/recipient.ts";
 import type { AlertTable, MuteTable, NoticePauseTable, NoticeTable } from "./schema-alerts.ts";
 import type { BlockDataTable, BlockTable, PatchTable, ShiftsTable, SpentTable, TailTable } from "./schema-blocks.ts";
 import type { AccountQuotaTable, AccountUseTable, RuleTargetTable, RuleZoneTable } from "./schema-quotas.ts";
+import type { ShareTable } from "./schema-shares.ts";
 import type { SecondFactorTable, SignInTable } from "./schema-sign-ins.ts";
 
 /*
@@ -314,6 +315,7 @@ export interface Schema {
   rule_zone: RuleZoneTable;
   sign_in: SignInTable;
   second_factor: SecondFactorTable;
+  share: ShareTable;
   setting: SettingTable;
   migration: MigrationTable;
 }

@@ -68,6 +68,16 @@ export async function everyCall(send: Send, access: Access): Promise<void> {
   if (event.event !== "location") throw new Error(event.event);
   const at: string | undefined = event.data.location?.dateTime;
   if (at === undefined || event.data.status.connected) throw new Error(event.data.deviceId);
+  const expires = new Date(Date.now() + 3_600_000).toISOString();
+  const link = await call("createShare", { body: { deviceId: "350000000000017", expires, name: "Delivery" } });
+  token = link.token;
+  const seen: string[] = (await call("readShared", {})).devices.map(({ key, name }) => key + name);
+  const told = await call("streamShared", {});
+  if (seen.length !== 1 || told.event !== "location") throw new Error(seen.join());
+  token = session.token;
+  const names: string[] = (await call("listShares", {})).shares.map(({ name }) => name);
+  if (names.join() !== "Delivery") throw new Error(names.join());
+  await call("deleteShare", { path: { shareId: link.share.id } });
   const { licenses } = await call("readAccount", {});
   const free: number = licenses.total - licenses.used;
   if (free !== licenses.free) throw new Error(String(free));

@@ -18,6 +18,7 @@ import { propertyContract } from "./store/property.ts";
 import { append, batchOf, readAll, record } from "./store/records.ts";
 import { deviceContract } from "./store/rows.ts";
 import { ruleContract } from "./store/rules.ts";
+import { shareContract } from "./store/shares.ts";
 import { signInContract } from "./store/sign-ins.ts";
 
 /** What of the contract is asked. */
@@ -70,6 +71,7 @@ export function storeContract(
     noticeContract(store, reopen);
     muteContract(store, reopen);
     signInContract(store, reopen);
+    shareContract(store, reopen);
     positionDaysContract(store);
     alertCommitContract(store, reopen);
     removalContract(store);

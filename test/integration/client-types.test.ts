@@ -24,6 +24,7 @@ const examplesFile = join(root, "src/http/plugins/answer-examples.json");
 const secrets: Readonly<Record<string, string>> = {
   token: "<TOKEN>",
   apiKey: "<API_KEY>",
+  key: "8fJq2mQ9kVx0aBcD",
   n: "<MODULUS>",
   kid: "<THUMBPRINT>",
   csrf: "<CSRF>",
@@ -53,6 +54,7 @@ function exampleOf(answer: unknown): unknown {
     if (Object.hasOwn(secrets, name)) return secrets[name];
     if (name === "id" && /^[\w-]{8}-\d+$/.test(value)) return "hVx2mQ9k-42";
     return value
+      .replaceAll(/wbs_[\w-]{43}/g, "<TOKEN>")
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "2026-11-21T10:29:00.000Z")
       .replaceAll(/[\w-]+@example\.com/g, "owner@example.com");
   });

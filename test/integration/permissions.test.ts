@@ -42,6 +42,11 @@ const table = `
   listTrips         200   200   404   404   200    200   404    200     200    403 401  401
   listDays          200   200   404   404   200    200   404    200     200    403 401  401
   exportLocations   200   200   404   404   200    200   404    200     200    403 401  401
+  createShare       201   201   404   404   201    201   404    201     201    403 401  401
+  listShares        200   200   200   200   200    200   200    200     200    403 401  401
+  deleteShare       404   404   404   404   404    404   404    404     404    403 401  401
+  readShared        404   404   404   404   404    404   404    404     404    404 404  404
+  streamShared      404   404   404   404   404    404   404    404     404    404 404  404
   listAlerts        200   200   404   404   200    200   404    200     200    403 401  401
   stream            200   200   200   200   200    200   200    200     200    403 401  401
   listRefused       200   200   404   404   200    200   404    200     200    403 401  401
@@ -142,6 +147,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   listDays: range,
   listAlerts: range,
   traceDevice: {},
+  createShare: { deviceId: "held", expires: mute.until },
   sendCommand: { command: "x", ttlSeconds: 0 },
   createGeofence: zone,
   replaceGeofence: zone,
@@ -258,7 +264,7 @@ describe("who may do what", () => {
     const who = (await user()) ?? (await own("POST", "/api/users", target));
     const { id: ruleId } = (await listed("alertRules", "rules"))[0] ?? (await own("POST", "/api/alertRules", rule));
     const { id: geofenceId } = (await listed("geofences"))[0] ?? (await own("POST", "/api/geofences", zone));
-    const unknown = { commandId: "unknown", notificationId: "unknown", recipientId: "unknown" };
+    const unknown = { commandId: "unknown", notificationId: "unknown", recipientId: "unknown", shareId: "unknown" };
     return { deviceId: "held", groupId: fleet.id, userId: who.id, accountId, ruleId, geofenceId, ...unknown };
   }
 
@@ -281,7 +287,8 @@ describe("who may do what", () => {
           const denied = new Map<string, string>(Object.entries(refusals)).get(caller) ?? "permission denied";
           if (code === 401) assert.equal(answer.json.error, "authentication failed, invalid token", what);
           if (code === 403) assert.equal(answer.json.error, denied, what);
-          if (code === 401 || caller === "op") assert.equal(answer.body.includes("apiUsage"), false, what);
+          if (name === "readShared" || name === "streamShared") assert.equal(answer.json.error, "link not valid", what);
+          else if (code === 401 || caller === "op") assert.equal(answer.body.includes("apiUsage"), false, what);
           else if (operations.get(name)?.open === false) {
             if (answer.json !== undefined && name !== "stream")
               assert.ok(answer.json.apiUsage >= answer.json.apiDailyUsage && answer.json.apiDailyUsage > 0, what);

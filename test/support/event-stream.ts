@@ -30,6 +30,8 @@ export interface StreamAsk {
   readonly url: string;
   /** Absent: the headers say who asks. */
   readonly token?: string | undefined;
+  /** `/api/stream` unless said. */
+  readonly path?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** Told of each piece of whole events as it came. */
@@ -65,8 +67,8 @@ export class EventStream {
   }
 
   /** Asks for a stream that may be refused. */
-  static async asked({ url, token, query = {}, headers = {} }: StreamAsk) {
-    const asked = request(`${url}/api/stream?${new URLSearchParams(query)}`, {
+  static async asked({ url, token, path = "/api/stream", query = {}, headers = {} }: StreamAsk) {
+    const asked = request(`${url}${path}?${new URLSearchParams(query)}`, {
       headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
       agent: false,
     });

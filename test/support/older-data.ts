@@ -27,6 +27,7 @@ const handledColumns = [
 /** SQL, for either engine, that undoes the migrations after 0022 (packed rows). */
 export const backToPackedRows = [
   'alter table "user" drop column password_signs_in',
+  "drop table share",
   "drop table sign_in",
   "drop table second_factor",
   "drop table mute",

@@ -240,7 +240,7 @@ export async function startRest({
     const response = await http.inject({
       method,
       url,
-      payloadAsStream: /^\/api\/stream\b/i.test(url),
+      payloadAsStream: /^\/api\/(?:shared\/)?stream\b/i.test(url),
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(given === undefined ? {} : { "content-type": "application/json" }),

@@ -44,7 +44,7 @@ export interface Beside {
 
 /** Which test file sees a setting act, or all of a group but those that are named elsewhere. */
 const files: Readonly<Record<string, readonly string[]>> = {
-  http: ["http", "api", "answers", "streams", "passwords", "trips"],
+  http: ["http", "api", "answers", "streams", "links", "passwords", "trips"],
   device: ["device", "ingest"],
   kept: [
     "data",

@@ -49,7 +49,7 @@ async function retain(): Promise<void> {
     looks++;
     return store.devices.retained(...asked);
   };
-  const { commands, users, alerts, notices, mutes, signIns, refused } = store;
+  const { commands, users, alerts, notices, mutes, signIns, shares, refused } = store;
   const retention = new Retention(
     {
       store: {
@@ -59,6 +59,7 @@ async function retain(): Promise<void> {
         notices,
         mutes,
         signIns,
+        shares,
         refused,
         devices: { retained, daysOf: (key) => store.devices.daysOf(key) },
       },

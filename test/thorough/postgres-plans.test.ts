@@ -41,6 +41,8 @@ const filling = `
   insert into mute (account, rule, since, until, "user", critical) select 1 + n % 100, 'r' || n, 0, n, 'a@x.y', 0 from generate_series(1, 10000) as n;
   insert into sign_in ("user", token_hash, creation, seen, expires, address, browser)
     select 1 + n % 5000, 't' || n, n, n, n, '::1', '' from generate_series(1, 10000) as n;
+  insert into share (id, account, "user", device, name, token_hash, creation, expires)
+    select 's' || n, 1 + n % 100, 1 + n % 5000, n, '', 't' || n, n, n from generate_series(1, 10000) as n;
   insert into second_factor select n, 's', 1, 0, '[]' from generate_series(1, 10000) as n;
   insert into purge select n from generate_series(1000001, 1005000) as n;
 `;
@@ -161,6 +163,10 @@ describe("the plans of PostgreSQL", { skip: noPostgres }, () => {
     await signIns.touch(1, now);
     await signIns.remove(7, "all");
     await signIns.prune(100, 100);
+    await store.shares.find("h");
+    await store.shares.list({ accountKey: 7, userKey: 7 }, now);
+    await store.shares.remove({ accountKey: 7 }, "s7");
+    await store.shares.prune(100, 100);
     await store.secondFactors.begin(7, "A");
     await store.secondFactors.useStep(7, 1);
     await store.secondFactors.find(7);

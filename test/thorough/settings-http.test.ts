@@ -53,6 +53,13 @@ function overTls(port: number, ca: string, maxVersion: "TLSv1.2" | "TLSv1.3"): P
   });
 }
 
+/** What the API answers who asks for a link of so many days to a device. */
+async function linked(service: Running, days: number): Promise<Answer> {
+  await service.call("POST", "/api/devices", { id: "d" });
+  const expires = new Date(Date.now() + days * 86_400_000).toISOString();
+  return service.call("POST", "/api/shares", { deviceId: "d", expires });
+}
+
 /** How many trips the API finds in reports so many seconds ago with such a speed. */
 async function tripsOf(service: Running, reports: readonly (readonly [ago: number, speed: number])[]): Promise<number> {
   await service.device("d");
@@ -287,6 +294,29 @@ seeThemAct("http", [
       await underWay(service);
       const { status, json } = await service.call("GET", "/api/devices");
       assert.deepEqual([status, json.details], [429, ["1 requests of the account are under way"]]);
+    },
+  },
+  {
+    sets: { "links.perUser": 1 },
+    async acts(service) {
+      assert.equal((await linked(service, 1)).status, 201);
+      const { status, json } = await linked(service, 1);
+      assert.deepEqual([status, json.error], [409, "link limit reached"]);
+    },
+  },
+  {
+    sets: { "links.longestDays": 1 },
+    async acts(service) {
+      assert.equal((await linked(service, 0.9)).status, 201);
+      assert.equal((await linked(service, 1.1)).status, 400);
+    },
+  },
+  {
+    sets: { "links.requestsPerMinute": 1 },
+    async acts(service) {
+      const { token } = (await linked(service, 1)).json;
+      const ask = () => fetch(`${service.url}/api/shared`, { headers: { authorization: `Bearer ${token}` } });
+      assert.deepEqual([(await ask()).status, (await ask()).status], [200, 429]);
     },
   },
   ...(["perUser", "perAccount", "inAll"] as const).map((which) => ({

@@ -24,6 +24,8 @@ export interface ListenerContext {
   readonly authorize: () => User | ApiError | Promise<User | ApiError>;
   /** The devices that the user sees and wants. */
   readonly scopeOf: (user: User) => Promise<DeviceScope>;
+  /** What it gets of an event; absent: all of it. */
+  readonly shown?: ((frame: Uint8Array, device: LiveDevice) => Uint8Array) | undefined;
   /** There may be something to take. */
   readonly changed: () => void;
   /** What was to be found out could not be: it is asked again later. */
@@ -133,7 +135,7 @@ export class Listener {
       if (frame === "unread") return frames.length > 0 ? { frames, more: true } : this.#read(scope);
       this.#position = change.seq;
       if (frame === undefined) continue;
-      frames.push(frame);
+      frames.push(this.#context.shown?.(frame, change.value.device) ?? frame);
       bytes += frame.length;
       if (bytes >= most) return { frames, more: true };
     }

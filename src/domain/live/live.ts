@@ -6,7 +6,7 @@ import type { Groups } from "../groups.ts";
 import type { Visibility } from "../visibility.ts";
 import type { ResetReason } from "./changes.ts";
 import { AccountFeed, type FeedContext } from "./feed.ts";
-import { Listener } from "./listener.ts";
+import { Listener, type ListenerContext } from "./listener.ts";
 import { scopeOf, type Wanted } from "./scope.ts";
 
 /** What it needs of the service. */
@@ -30,6 +30,8 @@ export interface Wish {
   readonly lastEventId: string | undefined;
   /** The user, if it may still listen; else why not. */
   readonly authorize: () => User | ApiError | Promise<User | ApiError>;
+  /** What it gets of an event; absent: all of it. */
+  readonly shown?: ListenerContext["shown"];
 }
 
 /** Tells listeners what happens to devices, by what the bus says of commits. Only accounts that somebody listens to cost anything. */
@@ -51,11 +53,11 @@ export class Live {
   }
 
   /** Rejects with `StoreUnavailable` where the account's devices can't be read. */
-  async open({ user, wanted, lastEventId, authorize }: Wish): Promise<Listener> {
+  async open({ user, wanted, lastEventId, authorize, shown }: Wish): Promise<Listener> {
     const { visibility, groups, log } = this.#context;
     const feed = this.#feedOf(user.accountKey);
     const context = {
-      ...{ feed, wanted, authorize },
+      ...{ feed, wanted, authorize, shown },
       scopeOf: (now: User) => scopeOf(now, wanted, visibility, groups),
       changed: () => this.onChange(),
       failed: (error: unknown) => log.warn({ error, user: user.id }, "what a stream may tell could not be asked"),

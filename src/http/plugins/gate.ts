@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify
 import { isBearer } from "../../auth/api-key.ts";
 import { allows, inactivity, operatorMay, type Permission } from "../../auth/permission.ts";
 import { ApiError } from "../../errors/catalogue.ts";
+import type { Share } from "../../model/share.ts";
 import { requesterOf } from "../address.ts";
 import { within } from "../deadline.ts";
 import { forgery } from "../forgery.ts";
@@ -10,6 +11,7 @@ import { Pipeline } from "../pipeline.ts";
 import { RateLimit } from "../rate-limit.ts";
 import type { Known } from "../recognition.ts";
 import type { Services } from "../services.ts";
+import { createLinkGate } from "../shared-link.ts";
 import { guardAnswer } from "./headers.ts";
 
 /** The one place that decides who may call what. Each route is asked with the permission that it declares. */
@@ -26,7 +28,8 @@ const countedUsers = 100_000;
 /** The one permission gate: who asks, whether they may, and how often. `secure`: by HTTPS, and never again without. */
 export function createGate(services: Services, secure: boolean): Gate {
   const { recognise, clock, limits, answers, serviceAccount } = services;
-  const refuseToken = strangersGate(services);
+  const countStranger = strangersCount(services);
+  const links = createLinkGate(services, { countStranger, countUse: linksCount(services) });
   const count = usersCount(services);
   const decideOperator = operatorGate(services);
   const pipeline = new Pipeline();
@@ -39,7 +42,7 @@ export function createGate(services: Services, secure: boolean): Gate {
     permission: Permission,
     crowd: string | undefined,
   ): ApiError | undefined {
-    if (caller === undefined) return refuseToken(request, reply);
+    if (caller === undefined) return countStranger(request, reply) ?? new ApiError("invalidToken");
     const refusal = count(request, reply, caller) ?? inactivity(caller.user, clock.now()) ?? forged(request, caller);
     if (refusal !== undefined) return refusal;
     if (!allows(permission, caller.user, serviceAccount)) return new ApiError("permissionDenied");
@@ -58,6 +61,10 @@ export function createGate(services: Services, secure: boolean): Gate {
     done: (refusal?: Error) => void,
   ): void {
     begin(request, reply, clock.monotonic(), secure);
+    if (permission === "shared") {
+      within(links.decide(request, reply), timeoutMs).then(done, (error: Error) => done(error));
+      return;
+    }
     const caller = permission === "public" ? undefined : recognise(request);
     if (caller instanceof Promise)
       within(caller, timeoutMs).then(
@@ -108,10 +115,17 @@ function begin(request: FastifyRequest, reply: FastifyReply, startedAt: number, 
 }
 
 /** Who has no good token. It is counted only once it is known to be bad: whoever has a good one is not limited by others at its address. */
-function strangersGate({ limits }: Pick<Services, "limits">) {
+function strangersCount({ limits }: Pick<Services, "limits">) {
   const perAddress = new RateLimit("address", limits.badTokensPerMinute, fixedLimits.countedNames);
-  return (request: FastifyRequest, reply: FastifyReply): ApiError =>
-    limit(perAddress, requesterOf(request), request, reply) ?? new ApiError("invalidToken");
+  return (request: FastifyRequest, reply: FastifyReply): ApiError | undefined =>
+    limit(perAddress, requesterOf(request), request, reply);
+}
+
+/** Counts requests by link, whoever makes them. */
+function linksCount({ limits }: Pick<Services, "limits">) {
+  const perLink = new RateLimit("link", limits.links.requestsPerMinute, fixedLimits.countedNames);
+  return ({ key }: Share, request: FastifyRequest, reply: FastifyReply): ApiError | undefined =>
+    limit(perLink, key, request, reply);
 }
 
 /**

@@ -99,6 +99,12 @@ async function publishOpenApi(app: FastifyInstance): Promise<void> {
             description:
               "Session of a person, from POST /api/session. By HTTPS its name is `__Host-waybeam`. Requests that are no GET need the header `X-CSRF` with the `csrf` of GET /api/session, and are refused from pages of other sites. A request with an `Authorization` header is judged by that alone.",
           },
+          link: {
+            type: "http",
+            scheme: "bearer",
+            description:
+              "Token of a link, from POST /api/shares, whose holders have no user; such answers have no counters.",
+          },
           operator: {
             type: "http",
             scheme: "bearer",

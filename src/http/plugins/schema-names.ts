@@ -19,6 +19,7 @@ import * as page from "../../contract/page.ts";
 import * as patch from "../../contract/patch.ts";
 import * as recipient from "../../contract/recipient.ts";
 import * as session from "../../contract/session.ts";
+import * as share from "../../contract/share.ts";
 import * as stream from "../../contract/stream.ts";
 import * as token from "../../contract/token.ts";
 import * as trial from "../../contract/trial.ts";
@@ -27,7 +28,18 @@ import * as user from "../../contract/user.ts";
 
 const contract = { ...accountAlert, ...account, ...admin, ...alertRule, ...alert, ...command, ...device, ...geofence };
 const more = { ...group, ...identity, ...location, ...mute, ...notice, ...oldPositions, ...operation, ...page };
-const rest = { ...patch, ...recipient, ...session, ...stream, ...token, ...trial, ...trip, ...user, ...exported };
+const rest = {
+  ...patch,
+  ...recipient,
+  ...session,
+  ...stream,
+  ...token,
+  ...trial,
+  ...trip,
+  ...user,
+  ...exported,
+  ...share,
+};
 
 const names = new Map<unknown, string>(
   Object.entries({ ...contract, ...more, ...rest }).map(([name, value]) => [value, name]),

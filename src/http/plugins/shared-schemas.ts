@@ -12,6 +12,7 @@ import { Location, Reading } from "../../contract/location.ts";
 import { ListedMute } from "../../contract/mute.ts";
 import { NoticeView } from "../../contract/notice.ts";
 import { RecipientView } from "../../contract/recipient.ts";
+import { ShareView } from "../../contract/share.ts";
 import { DaySummary, Stop, Trip } from "../../contract/trip.ts";
 import { UserView } from "../../contract/user.ts";
 
@@ -32,6 +33,7 @@ export const sharedSchemas: readonly TSchema[] = [
   NoticeView,
   Reading,
   RecipientView,
+  ShareView,
   Stop,
   Trip,
   UserView,

@@ -28,6 +28,7 @@ import { noticePauses } from "./0025-notice-pauses.ts";
 import { mutes } from "./0026-mutes.ts";
 import { signIns } from "./0027-sign-ins.ts";
 import { passwords } from "./0028-passwords.ts";
+import { shares } from "./0029-shares.ts";
 import type { Engine, Migration } from "./migration.ts";
 
 /** In order; one that was released is never changed, only followed by another. Its number is its place, from 1. */
@@ -60,6 +61,7 @@ const migrations: readonly Migration[] = [
   mutes,
   signIns,
   passwords,
+  shares,
 ];
 
 /** The version of the data that this program writes: the number of the newest migration. */

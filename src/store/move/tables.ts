@@ -36,6 +36,7 @@ export const movedTables: readonly MovedTable[] = [
   keyed("notice_pause", "subject"),
   numbered("mute"),
   numbered("sign_in"),
+  numbered("share"),
   keyed("second_factor", "user"),
   numbered("refused", "seq"),
   keyed("refused_room", "device"),

@@ -19,6 +19,7 @@ import { NoticeRows } from "../rows/notices.ts";
 import { RecipientRows } from "../rows/recipients.ts";
 import { RefusedRows } from "../rows/refused.ts";
 import { SecondFactorRows } from "../rows/second-factors.ts";
+import { ShareRows } from "../rows/shares.ts";
 import { SignInRows } from "../rows/sign-ins.ts";
 import { UserRows } from "../rows/users.ts";
 import { type SecretOptions, unlock } from "../secrets/unlock.ts";
@@ -94,6 +95,7 @@ export async function openPostgresRows(url: string, options: PostgresOptions): P
     recipients: new RecipientRows(tables),
     mutes: new MuteRows(tables),
     signIns: new SignInRows(tables),
+    shares: new ShareRows(tables),
     secondFactors: new SecondFactorRows(tables, vault),
     // Fails unless a row can be written to the server's disk.
     check: async () => void (await sql.raw(touch).execute(tables)),

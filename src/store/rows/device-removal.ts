@@ -23,6 +23,7 @@ export function removeDevice(database: Kysely<Schema>, key: DeviceKey): Promise<
     await transaction.deleteFrom("device_results").where("device", "=", key).execute();
     await transaction.deleteFrom("device_sent").where("device", "=", key).execute();
     await transaction.deleteFrom("mute").where("device", "=", key).execute();
+    await transaction.deleteFrom("share").where("device", "=", key).execute();
     await transaction.insertInto("purge").values({ device: key }).execute();
     return true;
   });

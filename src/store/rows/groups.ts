@@ -117,8 +117,11 @@ export class GroupRows implements GroupStore {
   remove(key: number, read?: Group): Promise<boolean> {
     return this.#database.transaction().execute(async (transaction) => {
       await lockAsRead(transaction, read);
-      const [deleted] = await transaction.deleteFrom("device_group").where("key", "=", key).execute();
-      return deleted !== undefined && deleted.numDeletedRows > 0n;
+      const group = transaction.deleteFrom("device_group").where("key", "=", key);
+      const deleted = await group.returning("id").executeTakeFirst();
+      if (deleted === undefined) return false;
+      await transaction.deleteFrom("share").where("group_id", "=", deleted.id).execute();
+      return true;
     });
   }
 }

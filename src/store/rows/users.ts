@@ -185,7 +185,7 @@ export class UserRows implements UserStore {
       // First, because it waits for transactions that are counting for the user, so that their counts are deleted below.
       const [deleted] = await transaction.deleteFrom("user").where("key", "=", key).execute();
       // One row for each day that the user asked for something.
-      for (const table of ["user_usage", "sign_in", "second_factor"] as const)
+      for (const table of ["user_usage", "sign_in", "second_factor", "share"] as const)
         await transaction.deleteFrom(table).where("user", "=", key).execute();
       return deleted !== undefined && deleted.numDeletedRows > 0n;
     });

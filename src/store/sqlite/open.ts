@@ -33,6 +33,7 @@ import { NoticeRows } from "../rows/notices.ts";
 import { RecipientRows } from "../rows/recipients.ts";
 import { RefusedRows } from "../rows/refused.ts";
 import { SecondFactorRows } from "../rows/second-factors.ts";
+import { ShareRows } from "../rows/shares.ts";
 import { SignInRows } from "../rows/sign-ins.ts";
 import { UserRows } from "../rows/users.ts";
 import type { Schema } from "../schema.ts";
@@ -236,6 +237,7 @@ async function assemble(
     recipients: new RecipientRows(database),
     mutes: new MuteRows(database),
     signIns: new SignInRows(database),
+    shares: new ShareRows(database),
     secondFactors: new SecondFactorRows(database, vault),
     async check() {
       await turns.run(() => workers.writer.call("check", null), true);

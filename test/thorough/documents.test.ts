@@ -29,7 +29,7 @@ const notRun: Readonly<Record<string, string>> = {
   "docs/postgresql.md: systemctl stop waybeam":
     "it needs systemd and a database server; move-store-service.test.ts moves a store",
   "docs/restore.md: ./waybeam restore --replace ./monday": "it needs the service stopped; backup.test.ts restores",
-  "docs/upgrade.md: npm ci --omit=dev": "it changes the checkout",
+  "docs/upgrade.md: npm ci": "it changes the checkout",
   "docs/upgrade.md: ./waybeam restore --replace ./before-upgrade":
     "it needs the service stopped; backup.test.ts restores",
   "docs/storage.md: waybeam restore /backup/monday": "it needs the service stopped; backup.test.ts restores",

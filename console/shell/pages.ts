@@ -14,6 +14,7 @@ export const pages = {
   me: "/me",
   signIn: "/sign-in",
   first: "/first",
+  shared: "/s",
 } as const;
 
 /** Name of a page. */

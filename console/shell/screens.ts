@@ -26,5 +26,6 @@ export const screens: Readonly<Record<Place["page"], Screen>> = {
   me: () => import("../me/MePage.svelte"),
   signIn: unknown,
   first: unknown,
+  shared: () => import("../share/SharedPage.svelte"),
   unknown,
 };

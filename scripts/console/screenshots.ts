@@ -65,6 +65,7 @@ const pages = {
   import: "/manage/import",
   quarantine: "/manage/quarantine",
   groups: "/manage/groups",
+  links: "/manage/links",
   users: "/manage/users",
   webhooks: "/manage/webhooks",
   notices: `/manage/notices?device=${id}`,

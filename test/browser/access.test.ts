@@ -19,6 +19,7 @@ const pages = [
   "/manage/devices",
   "/manage/groups",
   "/manage/users",
+  "/manage/links",
   "/manage/account",
   "/me",
 ];

@@ -24,7 +24,7 @@ export const crash: Handler = (frame, session) => {
   const parts = numberOf(count);
   if (!isId(id) || part === undefined || parts === undefined || end <= headLength + tailLength)
     return unnamed(session, malformed);
-  const before = part <= 1 ? new Uint8Array(0) : session.crash;
+  const before = part <= 1 || id !== session.id ? new Uint8Array(0) : session.crash;
   const bytes = frame.subarray(headLength, end - tailLength);
   const room = Math.max(0, Math.min(bytes.length, wholeLength - before.length));
   const joined = new Uint8Array(before.length + room);
@@ -34,7 +34,8 @@ export const crash: Handler = (frame, session) => {
     return decoded(session, { id, product: "", crash: joined }, [
       { type: "ignored", reason: "part of a crash report" },
     ]);
-  return decoded(session, { id, product: "" }, joined.length < wholeLength ? [malformed] : positionsOf(joined));
+  const whole = { id, product: "", crash: new Uint8Array(0) };
+  return decoded(session, whole, joined.length < wholeLength ? [malformed] : positionsOf(joined));
 };
 
 function positionsOf(bytes: Uint8Array): readonly Effect[] {

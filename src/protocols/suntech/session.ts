@@ -22,7 +22,9 @@ export function decoded(
   sender: { readonly id: string; readonly product: string; readonly crash?: Uint8Array },
   effects: readonly Effect[],
 ): Decoded<SuntechSession> {
-  const { id, product, crash = noCrash } = sender;
+  const { id, product } = sender;
+  // Reports of other kinds may come between the parts of a crash.
+  const crash = sender.crash ?? (id === session.id ? session.crash : noCrash);
   const all: readonly Effect[] = id === session.id ? effects : [{ type: "identify", ids: [id] }, ...effects];
   if (id === session.id && product === session.product && crash === session.crash) return { session, effects: all };
   return { session: { id, product, crash }, effects: all };

@@ -64,8 +64,8 @@ function readRecords(
     known ||= named || object !== undefined;
     if (record.effects.length > 0 && !known) return failed("notIdentified")(session);
     effects.push(...record.effects);
-    const isAuth = record.service === authService;
-    const when = record.identity !== undefined ? "identified" : isAuth ? "now" : "stored";
+    const isPlain = record.service === authService && record.effects.length === 0;
+    const when = record.identity !== undefined ? "identified" : isPlain ? "now" : "stored";
     answer(response, confirmation(id, record.service, record.number), when);
     if (record.identity !== undefined)
       answer(appData, recordOf(authService, resultCode, Uint8Array.of(0)), "identified");

@@ -1,5 +1,5 @@
 import type { Effect, Identify } from "../../model/effects.ts";
-import { bit, type Reader } from "../../wire/reader.ts";
+import { bit, Reader } from "../../wire/reader.ts";
 import { draft, fixOf, readingsOf, readingsOrNothing } from "../../wire/report.ts";
 import { positionType, type RecordDraft, teledata, timeOf, vehicle } from "./subrecords.ts";
 
@@ -108,18 +108,17 @@ export function readRecord(reader: Reader): RecordMeaning {
   return { service, number, object, identity, effects };
 }
 
-/** Reads a subrecord; one that holds less than it says costs only itself, a position the packet. */
+/** Reads a subrecord within its own bytes; one that holds less than it says costs only itself. */
 function read(
   subrecord: (reader: Reader, record: RecordDraft, length: number) => void,
   reader: Reader,
   record: RecordDraft,
   length: number,
 ): void {
-  const start = reader.offset;
+  const { bytes, offset } = reader;
   try {
-    subrecord(reader, record, length);
+    subrecord(new Reader(bytes, offset, offset + length), record, length);
   } catch {
-    reader.seek(start);
     record.report.attributes.unreadable = reader.hex(length);
   }
 }

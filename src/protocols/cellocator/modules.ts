@@ -22,8 +22,9 @@ function readTroubleCodes(reader: Reader, { report }: Told): void {
   report.readings.dtcCount = stored;
   const codes: string[] = [];
   while (codes.length < stored + pending && reader.remaining >= 2) codes.push(troubleCode(reader.u16()));
-  if (stored > 0) report.readings.dtcs = codes.slice(0, stored).join(" ");
-  if (pending > 0) report.attributes.pendingDtcs = codes.slice(stored).join(" ");
+  const [known, expected] = [codes.slice(0, stored), codes.slice(stored)];
+  if (known.length > 0) report.readings.dtcs = known.join(" ");
+  if (expected.length > 0) report.attributes.pendingDtcs = expected.join(" ");
 }
 
 /** Module 2: operator, signature of the list of variables, a count, and of each its number, length and value. */

@@ -2,6 +2,7 @@ import type { Alarm } from "../../model/alarms.ts";
 import type { Effect } from "../../model/effects.ts";
 import { bit, type Reader } from "../../wire/reader.ts";
 import { type Draft, draft, put, raise, readingsOrNothing } from "../../wire/report.ts";
+import { troubleCode } from "../../wire/trouble-code.ts";
 import { putAlarm, vehicleAlarms } from "./alarms.ts";
 import { acknowledgement, family, type Read } from "./packet.ts";
 import {
@@ -181,18 +182,13 @@ function readObdAnswer(report: Draft, data: Uint8Array): void {
   if (data[1] !== 0x03 && data[1] !== 0x0a) return;
   report.attributes.codeKind = data[2] ?? 0;
   const codes = new Set<string>();
-  for (let at = 1; at + 3 <= values.length; at += 3) codes.add(codeOf(values[at] ?? 0, values[at + 1] ?? 0));
-  report.readings.dtcs = [...codes].join(",");
+  for (let at = 1; at + 3 <= values.length; at += 3)
+    codes.add(troubleCode(((values[at] ?? 0) << 8) | (values[at + 1] ?? 0)));
+  if (codes.size > 0) report.readings.dtcs = [...codes].join(" ");
   put(report, "dtcCount", codes.size, "codeCount");
 }
 
 function putVin(report: Draft, values: Uint8Array): void {
   const vin = String.fromCharCode(...values).replaceAll(/[^0-9A-Z]/g, "");
   if (vin.length > 0 && vin.length <= 20) report.readings.vin = vin;
-}
-
-/** Letter and four digits of two bytes (SAE J2012). */
-function codeOf(high: number, low: number): string {
-  const text = ((high << 8) | low).toString(16).padStart(4, "0").toUpperCase();
-  return `${"PCBU"[high >> 6]}${(high >> 4) & 3}${text.slice(1)}`;
 }

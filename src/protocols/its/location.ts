@@ -1,5 +1,5 @@
 import type { Effect } from "../../model/effects.ts";
-import { bit } from "../../wire/reader.ts";
+import type { FlagReading } from "../../model/readings.ts";
 import { type Draft, draft, fixOf, readingsOrNothing } from "../../wire/report.ts";
 import { overTheAir, readAlert } from "./alerts.ts";
 import { readCells } from "./cells.ts";
@@ -72,14 +72,14 @@ function readVehicle(report: Draft, fields: Fields): void {
 /** Four digits of inputs and, where they follow, two of outputs; the first one is the last digit. */
 export function readPorts(report: Draft, fields: Fields): void {
   if (fields.at >= fields.all.length) return;
-  const input = bitsOf(fields.next());
-  for (const [index, name] of inputs.entries()) report.readings[name] = bit(input, index);
-  if (!/^[01]{2}$/.test(fields.peek())) return;
-  const output = bitsOf(fields.next());
-  for (const [index, name] of outputs.entries()) report.readings[name] = bit(output, index);
+  putPorts(report, inputs, fields.next());
+  if (/^[01]{2}$/.test(fields.peek())) putPorts(report, outputs, fields.next());
 }
 
 /** Some makers write a 2 for an input that they do not have. */
-function bitsOf(text: string): number {
-  return Number.parseInt(text.replaceAll("2", "0"), 2) || 0;
+function putPorts(report: Draft, names: readonly FlagReading[], digits: string): void {
+  for (const [index, name] of names.entries()) {
+    const digit = digits.at(-1 - index);
+    if (digit === "0" || digit === "1") report.readings[name] = digit === "1";
+  }
 }

@@ -99,7 +99,7 @@ export function handleDatagram(kinds: ReadonlyMap<number, Kind>) {
       const own = effectsOf(kind, bytes, at, context, wrap);
       effects.push(...own.filter(({ type }) => type !== "identify"));
     }
-    return { session: { id, datagrams: true }, effects };
+    return { session: { id, datagrams: isUdp }, effects };
   };
 }
 

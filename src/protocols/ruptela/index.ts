@@ -14,16 +14,15 @@ interface Session {
 /** Reads a packet's content, between the command and the CRC. */
 type Handler = (reader: Reader, receivedAt: number) => readonly Effect[];
 
-const badChecksum: readonly Effect[] = [{ type: "failure", cause: "badChecksum" }];
-
 function row(name: string, keys: readonly number[], handle: Handler): MessageRow<Session> {
   return {
     name,
     keys,
     handle: (packet, session, { receivedAt, options }) => {
-      if (!isSound(packet) && options.checksums !== "ignore") return { session, effects: badChecksum };
       const reader = new Reader(packet, 2, packet.length - 2);
       const imei = reader.u64Exact().toString().padStart(15, "0");
+      if (!isSound(packet) && options.checksums !== "ignore")
+        return { session, effects: [{ type: "failure", cause: "badChecksum", ids: [imei] }] };
       reader.skip(1);
       const effects = handle(reader, receivedAt);
       if (imei === session.imei) return { session, effects };

@@ -2,7 +2,7 @@ import type { Effect } from "../model/effects.ts";
 import { frame, more, skip } from "../wire/framing.ts";
 import { type Certainty, type DecodeContext, defineProtocol, type MessageRow } from "../wire/protocol.ts";
 import { Reader } from "../wire/reader.ts";
-import { type Draft, draft, fixOf, put } from "../wire/report.ts";
+import { type Draft, draft, fixOf, put, readingsOrNothing } from "../wire/report.ts";
 
 /** Longest message: a datagram. */
 const maximum = 2048;
@@ -36,7 +36,7 @@ function open(bytes: Uint8Array): Message {
     for (let bit = 0; bit < 6; bit++) {
       if (((options >> bit) & 1) === 0) continue;
       const value = reader.take(reader.u8());
-      if (bit === 0) id = value.toHex().replace(/f+$/, "");
+      if (bit === 0) id = value.toHex().replace(/f+$/, "") || undefined;
     }
     if (((options >> 6) & 1) === 1) reader.skip(reader.u8());
   }
@@ -148,6 +148,27 @@ const miniEvent = row("mini event report", 10, ({ body }) => {
   return [fixOf({ time, valid: (fix & 0x20) === 0, latitude, longitude, speed, course }, report)];
 });
 
+/** Bytes of a location, and of the number of accumulators and the spare byte behind it. */
+const locateLength = 38;
+
+/** Type 8: location, accumulators: the answer to a unit request. */
+const locate = row("locate report", 8, ({ body }) => {
+  if (body.remaining < locateLength) return [{ type: "ignored", reason: "locate report without a location" }];
+  const report = draft();
+  const position = readLocation(body, report);
+  readAccumulators(body, report);
+  return [fixOf(position, report)];
+});
+
+/** Messages whose content is what the installation made it: it is kept in hex. */
+function kept(name: string, type: number, attribute: string): MessageRow<Session> {
+  return row(name, type, ({ body }) => {
+    const report = draft();
+    if (body.remaining > 0) report.attributes[attribute] = body.hex(body.remaining);
+    return [readingsOrNothing(report, name)];
+  });
+}
+
 /** Messages that only want their acknowledgement. */
 function passed(name: string, type: number): MessageRow<Session> {
   return row(name, type, () => [{ type: "ignored", reason: name }]);
@@ -188,10 +209,10 @@ export const calamp = defineProtocol<Session>({
     miniEvent,
     passed("null message", 0),
     passed("ID report", 3),
-    passed("application data", 5),
+    kept("application data", 5, "applicationData"),
     passed("configuration parameter", 6),
     passed("unit request", 7),
-    passed("locate report", 8),
-    passed("user data with accumulators", 9),
+    locate,
+    kept("user data with accumulators", 9, "userData"),
   ],
 });

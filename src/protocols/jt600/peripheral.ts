@@ -1,6 +1,6 @@
 import type { Alarm } from "../../model/alarms.ts";
 import { bit, Reader } from "../../wire/reader.ts";
-import { type Draft, draft, fixOf, put, raise } from "../../wire/report.ts";
+import { type Draft, draft, fixOf, put, raise, readingsOrNothing } from "../../wire/report.ts";
 import { mismatch } from "../../wire/text.ts";
 import { readPlace, readTime } from "./place.ts";
 import { contentOf, type Sentence, sentenceOf } from "./sentence.ts";
@@ -160,12 +160,12 @@ export const peripheral: Handler = (frame, session) => {
   return decoded(session, sentence.id, fix === undefined ? [malformed] : [fix, ...confirmation(sentence)]);
 };
 
-/** Other data of what is near by, which no document at hand tells of. */
+/** Other data of what is near by, which no document at hand tells of: they are kept in hex. */
 export const otherPeripheral: Handler = (frame, session) => {
   const sentence = sentenceOf(frame);
   if (sentence === undefined) return { session, effects: [malformed] };
-  return decoded(session, sentence.id, [
-    { type: "ignored", reason: "data of a peripheral" },
-    ...confirmation(sentence),
-  ]);
+  const report = draft();
+  const payload = payloadOf(frame);
+  if (payload.length > 0) report.attributes.peripheralData = payload.toHex();
+  return decoded(session, sentence.id, [readingsOrNothing(report, "data of a peripheral"), ...confirmation(sentence)]);
 };

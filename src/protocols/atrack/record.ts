@@ -50,7 +50,8 @@ const noSensor = 200;
 export function putBase({ report }: PositionRecord, base: Base): void {
   const { clock, fixTime, event, driver } = base;
   if (event !== undefined) report.attributes.event = event;
-  if (clock !== undefined && clock - fixTime > staleMs) report.attributes.fixAge = (clock - fixTime) / 1000;
+  if (clock !== undefined && fixTime > 0 && clock - fixTime > staleMs)
+    report.attributes.fixAge = (clock - fixTime) / 1000;
   put(report, "odometer", base.odometer, "gpsOdometer");
   put(report, "hdop", base.hdop, "gpsHdop");
   put(report, "analog1", base.analog, "analogInput");
@@ -96,6 +97,13 @@ function putMessage(report: Draft, message: string): void {
   if (!message.startsWith("FULS:")) return;
   const [, temperature, level] = /t=([0-9A-F]{1,4}) N=([0-9A-F]{1,4})/i.exec(message) ?? [];
   if (temperature === undefined || level === undefined) return;
-  put(report, "fuelTemperature", Number.parseInt(temperature, 16), "fuelSensorTemperature");
+  const degrees = Number.parseInt(temperature, 16);
+  // Two digits are a signed byte.
+  put(
+    report,
+    "fuelTemperature",
+    degrees > 0x7f && degrees <= 0xff ? degrees - 0x100 : degrees,
+    "fuelSensorTemperature",
+  );
   put(report, "fuel", Number.parseInt(level, 16) / 10, "fuelSensorLevel");
 }

@@ -1,5 +1,5 @@
 import type { Effect } from "../../model/effects.ts";
-import type { MessageKey, MessageRow } from "../../wire/protocol.ts";
+import type { Decoded, MessageKey, MessageRow } from "../../wire/protocol.ts";
 import { latin1Of } from "../../wire/reader.ts";
 import { readFields, readFixed } from "./at03.ts";
 import { readAvl } from "./avl.ts";
@@ -51,13 +51,12 @@ function readReceive(frame: Uint8Array): readonly Effect[] {
 }
 
 /** `$U`, IMEI, numbers of the picture, of all parts and of this one, bytes in hex, `#`. The bytes are not kept. */
-function readPicture(frame: Uint8Array): readonly Effect[] {
+function readPicture(frame: Uint8Array, session: TotemSession): Decoded<TotemSession> {
   const [, imei] = /^\$U(\d{15})\d{11}/.exec(latin1Of(frame.subarray(0, 28))) ?? [];
-  if (imei === undefined) return [{ type: "failure", cause: "malformed" }];
-  return [
-    { type: "identify", ids: [imei] },
-    { type: "ignored", reason: "part of a picture" },
-  ];
+  if (imei === undefined) return { session, effects: [{ type: "failure", cause: "malformed" }] };
+  const ignored: Effect = { type: "ignored", reason: "part of a picture" };
+  if (imei === session.id) return { session, effects: [ignored] };
+  return { session: { ...session, id: imei }, effects: [{ type: "identify", ids: [imei] }, ignored] };
 }
 
 /** All messages. */
@@ -75,9 +74,5 @@ export const rows: readonly MessageRow<TotemSession>[] = [
     keys: ["answer"],
     handle: (frame, session) => ({ session: { ...session, form: "hex" }, effects: readReceive(frame) }),
   },
-  {
-    name: "part of a picture (AVL)",
-    keys: ["picture"],
-    handle: (frame, session) => ({ session, effects: readPicture(frame) }),
-  },
+  { name: "part of a picture (AVL)", keys: ["picture"], handle: readPicture },
 ];

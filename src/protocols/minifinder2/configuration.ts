@@ -100,8 +100,8 @@ export function readConfiguration(bytes: Uint8Array, items: readonly Item[]): Dr
 /** Keys that are readings, or have parts of their own. False: the key is none of them, or too short. */
 function readKnown(report: Draft, key: number, reader: Reader): boolean {
   const { remaining } = reader;
-  if (key === 0x04) report.readings.iccid = textOf(reader);
-  else if (key === 0x1a) report.readings.firmware = textOf(reader);
+  if (key === 0x04) setText(report, "iccid", reader);
+  else if (key === 0x1a) setText(report, "firmware", reader);
   else if (key === 0x14 && remaining >= 3) {
     put(report, "battery", reader.u8(), "batteryLevel");
     put(report, "batteryVoltage", reader.u16le() / 1000, "batteryVolts");
@@ -114,9 +114,14 @@ function readKnown(report: Draft, key: number, reader: Reader): boolean {
   } else if (key === 0x64 && remaining >= 5) {
     putSignal(report, reader.u8());
     add(report, "networkBand", reader.u32le());
-    report.readings.operator = textOf(reader);
+    setText(report, "operator", reader);
   } else return false;
   return true;
+}
+
+function setText({ readings }: Draft, name: "iccid" | "firmware" | "operator", reader: Reader): void {
+  const text = textOf(reader);
+  if (text !== "") readings[name] = text;
 }
 
 function placeText(reader: Reader): string {

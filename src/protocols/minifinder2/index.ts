@@ -61,12 +61,10 @@ function acknowledgement(bytes: Uint8Array): Uint8Array {
 
 /** What a device asks for: the place of its cells (0x11), which the server does not know, and the time (0x12). */
 const readServices: Read = (bytes, items, { receivedAt }) => {
-  const effects: Effect[] = [
-    ...readData(
-      bytes,
-      items.filter(({ key }) => key !== 0x11 && key !== 0x12),
-    ),
-  ];
+  const effects = readData(
+    bytes,
+    items.filter(({ key }) => key !== 0x11 && key !== 0x12),
+  );
   const body = new Writer().u8(codes.services);
   for (const { key } of items) {
     if (key === 0x11) body.u8(10).u8(key).u32(0).u32(0).u8(0);
@@ -76,9 +74,9 @@ const readServices: Read = (bytes, items, { receivedAt }) => {
       body.u8(5).u8(key).raw(seconds);
     }
   }
-  if (body.length > 1 && wantsAnswer(bytes))
-    effects.push({ type: "reply", bytes: seal(body.done(), sequenceOf(bytes)), when: "identified" });
-  return effects;
+  if (body.length === 1 || !wantsAnswer(bytes)) return effects;
+  const when = effects.every(({ type }) => type === "ignored") ? "identified" : "stored";
+  return [...effects, { type: "reply", bytes: seal(body.done(), sequenceOf(bytes)), when }];
 };
 
 const configuration: Read = (bytes, items) => {

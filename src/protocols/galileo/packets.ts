@@ -100,7 +100,7 @@ export function readIridium(packet: Uint8Array, receivedAt: number): readonly Ef
     else if (element === 0x02) records = readPayload(packet, content, receivedAt);
     reader.skip(length);
   }
-  if (imei === undefined) return [{ type: "failure", cause: "malformed" }];
+  if (imei === undefined || !/^\d{15}$/.test(imei)) return [{ type: "failure", cause: "malformed" }];
   const effects = (records.length > 0 ? records : [newRecord()]).map((record) => {
     if (estimate.time !== undefined) record.time ??= estimate.time;
     if (record.latitude === undefined && estimate.place !== undefined) {

@@ -179,6 +179,7 @@ function reportEffects(message: HexMessage, names: ReadonlyMap<number, string>):
   if (added.length > 0 && names === eventNames) first.attributes.eventData = added.toHex();
   const number = reader.u8();
   raiseFor(first);
+  if (added.length === 1 && names === reportNames) readReportType(first, added.toHex());
   if (body < 1 || count < 1 || number !== count) {
     // No position, or a layout of its own: what is known stands.
     return { ids: [id], effects: [readingsOf(first)] };
@@ -205,6 +206,15 @@ function raiseFor(report: Draft): void {
   if (alarm !== undefined) raise(report, alarm);
   if (name === "GTIGN" || name === "GTVGN") report.readings.ignition = true;
   if (name === "GTIGF" || name === "GTVGF") report.readings.ignition = false;
+}
+
+/** Position reports whose alarm or state is in their report type. */
+const typedReports: ReadonlySet<string> = new Set(["GTDIS", "GTGEO", "GTSPD", "GTHBM", "GTIGL"]);
+
+/** Report ID and report type in one byte, as the two digits of the text form. */
+function readReportType(report: Draft, digits: string): void {
+  const name = String(report.attributes.event);
+  if (typedReports.has(name)) events.get(name)?.read?.(report, [digits, ""], "");
 }
 
 const reports = row("+RSP, +BSP position report of the HEX form", ["+RSP", "+BSP"], (frame) => {

@@ -1,3 +1,5 @@
+import { type Draft, put } from "./report.ts";
+
 /*
  * What a tracker hears of the networks around it. Only a database of transmitters could turn it into a place, so it is kept as attributes, which
  * have the same form in every protocol: `cells` and `wifi`. Nothing else of a cell or an access point stands in attributes of its own.
@@ -53,4 +55,13 @@ function macText(mac: string): string {
     .replaceAll(/[:-]/g, "")
     .toLowerCase()
     .replaceAll(/(..)(?=.)/g, "$1:");
+}
+
+/**
+ * Puts a signal of 1 to 31 as GSM gives it (3GPP TS 27.007, +CSQ) in dBm. Any other is kept under the manual's name: 99 is not known, and 0 is what many
+ * trackers send that have not measured. The list of what a protocol can give is made of the names in its own files, so the reading's stands there.
+ */
+export function putCsq(report: Draft, name: "rssi", value: number, manualName: string): void {
+  if (value >= 1 && value <= 31) put(report, name, 2 * value - 113, manualName);
+  else report.attributes[manualName] = value;
 }

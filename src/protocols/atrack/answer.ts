@@ -1,10 +1,10 @@
 import type { Effect } from "../../model/effects.ts";
 import type { DecodeContext, Decoded } from "../../wire/protocol.ts";
+import { putCsq } from "../../wire/radio.ts";
 import { latin1Of } from "../../wire/reader.ts";
 import { draft, put, readingsOf } from "../../wire/report.ts";
 import { mismatch, parseDecimal } from "../../wire/text.ts";
 import { type AtrackSession, isId } from "./envelope.ts";
-import { putQuality } from "./fields.ts";
 
 /** `$OK`, `$ERROR=101`, or the command's name and what was asked for. (Protocol Document, 2.1) */
 export function readAnswer(
@@ -44,7 +44,7 @@ export function readInfo(frame: Uint8Array, session: AtrackSession): Decoded<Atr
   put(report, "satellites", numberOf(fields[8]), "satelliteCount");
   if (fields[9]) attributes.gsmStatus = fields[9];
   const quality = numberOf(fields[10]);
-  if (quality !== undefined) putQuality(report, quality);
+  if (quality !== undefined) putCsq(report, "rssi", quality, "gsmQuality");
   if (fields[12]) attributes.antennaStatus = fields[12];
   const known = id === session.id;
   return {

@@ -1,7 +1,8 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { FlagReading, NumberReading } from "../../model/readings.ts";
+import { putCsq } from "../../wire/radio.ts";
 import { bytesOfHex, Reader } from "../../wire/reader.ts";
-import { type Draft, put, raise } from "../../wire/report.ts";
+import { put, raise } from "../../wire/report.ts";
 import { readBeacons } from "./beacons.ts";
 import type { PositionRecord } from "./record.ts";
 
@@ -67,7 +68,7 @@ number("BV", 2, "batteryVoltage", "backupVoltage", 0.1);
 set("GQ", 1, "gsmQuality", ({ report, cell }, value) => {
   if (typeof value !== "number") return;
   cell.signal = value;
-  putQuality(report, value);
+  putCsq(report, "rssi", value, "gsmQuality");
 });
 set("CE", 4, "cell", ({ cell }, value) => {
   if (typeof value === "number") cell.cellId = value;
@@ -200,12 +201,6 @@ text("JS3", "driverId", "JS3");
 text("JS4", "driver2Id", "JS4");
 bus("JN2", 4, "idleSeconds", "JN2", 180);
 for (const key of ["JN1", "JN3", "JN4", "JN5"]) plain(key, 4, key);
-
-/** Signal of 0 to 31 as GSM gives it (3GPP TS 27.007, +CSQ). */
-export function putQuality(report: Draft, value: number): void {
-  if (value >= 1 && value <= 31) put(report, "rssi", 2 * value - 113, "gsmQuality");
-  else report.attributes.gsmQuality = value;
-}
 
 /** A number from the bus: all bits set say that it is not there. */
 function bus(key: string, form: 1 | 2 | 4, reading: NumberReading, name: string, step = 1, first = 0): void {

@@ -1,5 +1,5 @@
-import { type Cell, cellsText } from "../../wire/radio.ts";
-import { type Draft, put } from "../../wire/report.ts";
+import { type Cell, cellsText, putCsq } from "../../wire/radio.ts";
+import type { Draft } from "../../wire/report.ts";
 import { hexOf } from "../../wire/text.ts";
 import type { Fields } from "./sentence.ts";
 import { keep, numberOf } from "./values.ts";
@@ -9,20 +9,13 @@ const width = 3;
 /** Four neighbours; a field or two more where a maker closes them in brackets of their own. */
 const maximumFields = 4 * width + 2;
 
-/** Signal of 0 to 31 as GSM gives it (3GPP TS 27.007, +CSQ) in dBm. */
-function putSignal(report: Draft, text: string): void {
-  const value = numberOf(text);
-  if (value !== undefined && value >= 1 && value <= 31) put(report, "rssi", 2 * value - 113, "gsmSignal");
-  else if (value !== undefined) report.attributes.gsmSignal = value;
-}
-
 /**
  * Signal, MCC, MNC, LAC, cell ID, and up to four neighbours. Stands at the digital inputs behind them, or at the end
  * where there are none.
  */
 export function readCells(report: Draft, fields: Fields): void {
-  const signal = fields.next();
-  putSignal(report, signal);
+  const signal = numberOf(fields.next());
+  if (signal !== undefined) putCsq(report, "rssi", signal, "gsmSignal");
   const [mcc, mnc] = [numberOf(fields.next()), numberOf(fields.next())];
   const [lac, cellId] = [hexOf(fields.next()), hexOf(fields.next())];
   const from = fields.at;
@@ -32,7 +25,7 @@ export function readCells(report: Draft, fields: Fields): void {
   if (!mcc || mnc === undefined || lac === undefined || cellId === undefined) return;
   const neighbours = inputs < 0 ? undefined : neighboursOf(around, lac);
   if (neighbours === undefined) keep(report, "neighbouringCells", around.join(","));
-  const serving: Cell = { mcc, mnc, lac, cellId, signal: numberOf(signal) };
+  const serving: Cell = { mcc, mnc, lac, cellId, signal };
   const text = cellsText([serving, ...(neighbours ?? []).map((cell) => ({ mcc, mnc, ...cell }))]);
   if (text !== undefined) report.attributes.cells = text;
 }

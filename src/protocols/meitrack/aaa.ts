@@ -1,12 +1,12 @@
 import type { Effect } from "../../model/effects.ts";
-import { cellsText } from "../../wire/radio.ts";
+import { cellsText, putCsq } from "../../wire/radio.ts";
 import { latin1Of } from "../../wire/reader.ts";
 import { type Draft, draft, fixOf, put } from "../../wire/report.ts";
 import { hexOf, mismatch, parseDecimal } from "../../wire/text.ts";
 import { digitTime } from "../../wire/time.ts";
 import type { Read } from "./envelope.ts";
 import { cardRead, putEvent } from "./events.ts";
-import { putInputs, putOutputs, putSignal, putTemperature, putVoltages } from "./ports.ts";
+import { putInputs, putOutputs, putTemperature, putVoltages } from "./ports.ts";
 
 /** No field has larger numbers. */
 const largest = 1e12;
@@ -41,7 +41,8 @@ function readFields(fields: readonly string[], model: string | undefined): Effec
   if (time === undefined || latitude === undefined || longitude === undefined)
     return { type: "failure", cause: "malformed" };
   put(report, "satellites", numberOf(fields[5]), "satelliteCount");
-  putSignal(report, numberOf(fields[6]));
+  const signal = numberOf(fields[6]);
+  if (signal !== undefined) putCsq(report, "rssi", signal, "gsmSignal");
   put(report, "hdop", numberOf(fields[9]), "positioningAccuracy");
   const mileage = numberOf(fields[11]);
   put(report, "odometer", mileage === undefined ? undefined : mileage / 1000, "mileage");

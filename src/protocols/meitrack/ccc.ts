@@ -1,10 +1,10 @@
 import type { Effect } from "../../model/effects.ts";
-import { cellsText } from "../../wire/radio.ts";
+import { cellsText, putCsq } from "../../wire/radio.ts";
 import { Reader } from "../../wire/reader.ts";
 import { draft, fixOf, put } from "../../wire/report.ts";
 import { type Read, seal } from "./envelope.ts";
 import { putEvent } from "./events.ts";
-import { putInputs, putOutputs, putSignal, putVoltages } from "./ports.ts";
+import { putInputs, putOutputs, putVoltages } from "./ports.ts";
 
 /** Times count seconds from 2000-01-01. */
 export const epoch2000 = Date.UTC(2000, 0, 1);
@@ -41,7 +41,7 @@ function readPacket(reader: Reader, model: string | undefined): Effect {
   const valid = reader.u8() === 1;
   put(report, "satellites", reader.u8(), "satelliteCount");
   const signal = reader.u8();
-  putSignal(report, signal);
+  putCsq(report, "rssi", signal, "gsmSignal");
   const speed = reader.u16le();
   const course = reader.u16le();
   put(report, "hdop", reader.u16le() / 10, "positioningAccuracy");

@@ -1,11 +1,11 @@
 import type { Effect } from "../../model/effects.ts";
-import { type AccessPoint, type Cell, cellsText, wifiText } from "../../wire/radio.ts";
+import { type AccessPoint, type Cell, cellsText, putCsq, wifiText } from "../../wire/radio.ts";
 import { latin1Of, Reader } from "../../wire/reader.ts";
 import { type Draft, draft, fixOf, put, readingsOrNothing } from "../../wire/report.ts";
 import { epoch2000 } from "./ccc.ts";
 import type { Read } from "./envelope.ts";
 import { putEvent } from "./events.ts";
-import { putInputs, putOutputs, putSignal, putTemperature } from "./ports.ts";
+import { putInputs, putOutputs, putTemperature } from "./ports.ts";
 
 /** What a packet gives while its parameters are read. */
 interface Packet {
@@ -102,7 +102,7 @@ function readByte(packet: Packet, number: number, value: number): void {
       break;
     case 0x07:
       packet.signal = value;
-      putSignal(report, value);
+      putCsq(report, "rssi", value, "gsmSignal");
       break;
     case 0x14:
       putOutputs(report, value);

@@ -66,13 +66,6 @@ function volts(value: number | undefined, step: number): number | undefined {
   return value === undefined ? undefined : Math.round(value * step * 100) / 100;
 }
 
-/** Signal of 0 to 31 as GSM gives it (3GPP TS 27.007, +CSQ) in dBm. */
-export function putSignal(report: Draft, value: number | undefined): void {
-  if (value === undefined) return;
-  if (value >= 1 && value <= 31) put(report, "rssi", 2 * value - 113, "gsmSignal");
-  else report.attributes.gsmSignal = value;
-}
-
 const temperatures = [
   "temperature",
   "temperature2",

@@ -1,7 +1,8 @@
+import { putCsq } from "../../wire/radio.ts";
 import { Reader } from "../../wire/reader.ts";
 import { type Draft, draft, put } from "../../wire/report.ts";
 import type { Item } from "./envelope.ts";
-import { coordinates, putSignal, textOf } from "./group.ts";
+import { coordinates, textOf } from "./group.ts";
 
 type Kind = "u8" | "i8" | "u16" | "u24" | "u32" | "hex" | "text";
 type Entry = readonly (readonly [name: string, kind: Kind])[];
@@ -112,7 +113,7 @@ function readKnown(report: Draft, key: number, reader: Reader): boolean {
     add(report, "agpsFlags", reader.u8());
     add(report, "agpsPlace", placeText(reader));
   } else if (key === 0x64 && remaining >= 5) {
-    putSignal(report, reader.u8());
+    putCsq(report, "rssi", reader.u8(), "gsmSignal");
     add(report, "networkBand", reader.u32le());
     setText(report, "operator", reader);
   } else return false;

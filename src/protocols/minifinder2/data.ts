@@ -1,9 +1,10 @@
 import type { Effect } from "../../model/effects.ts";
+import { putCsq } from "../../wire/radio.ts";
 import { bit, Reader } from "../../wire/reader.ts";
 import { put } from "../../wire/report.ts";
 import { readAlarms } from "./alarms.ts";
 import type { Item } from "./envelope.ts";
-import { coordinates, effectOf, type Group, macOf, newGroup, putHdop, putSignal, secondsOf, textOf } from "./group.ts";
+import { coordinates, effectOf, type Group, macOf, newGroup, putHdop, secondsOf, textOf } from "./group.ts";
 import { accessPoints, beacon, cells, place, wifiPlace } from "./surroundings.ts";
 
 /** A key of the data that a device sends: bytes that its value has at least, and what it says. */
@@ -98,7 +99,7 @@ function general(group: Group, reader: Reader): void {
   report.readings.motion = bit(status, 9);
   if (bit(status, 7)) report.attributes.archive = true;
   report.attributes.workMode = (status >>> 16) & 7;
-  putSignal(report, (status >>> 19) & 0x1f);
+  putCsq(report, "rssi", (status >>> 19) & 0x1f, "gsmSignal");
   put(report, "battery", status >>> 24, "batteryLevel");
   report.attributes.status = status;
   if (reader.remaining >= 4) report.attributes.extendedStatus = reader.u32le();

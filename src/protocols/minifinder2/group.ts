@@ -35,12 +35,6 @@ export function putHdop(report: Draft, tenths: number): void {
   put(report, "hdop", tenths / 10, "horizontalDilution");
 }
 
-/** Signal of 0 to 31 as GSM gives it (3GPP TS 27.007, +CSQ) in dBm. */
-export function putSignal(report: Draft, value: number): void {
-  if (value >= 1 && value <= 31) put(report, "rssi", 2 * value - 113, "gsmSignal");
-  else report.attributes.gsmSignal = value;
-}
-
 /** A device's address, whose last byte comes first. */
 export function macOf(reader: Reader): string {
   return reader.take(6).slice().reverse().toHex();

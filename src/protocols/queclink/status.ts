@@ -85,6 +85,6 @@ export function readHours(report: Draft, text: string | undefined): void {
 export function readSignal(report: Draft, text: string | undefined): void {
   const value = numberOf(text);
   if (value === undefined || value === 99) return;
-  if (value <= 31) put(report, "rssi", value * 2 - 113, "csqRssi");
+  if (value >= 0 && value <= 31) put(report, "rssi", value * 2 - 113, "csqRssi");
   else keepNumber(report, "csqRssi", text);
 }

@@ -180,6 +180,16 @@ export class Reader {
   }
 }
 
+/** The number of two bytes at an offset, high byte first, as framers look at it; bytes beyond the end count as 0. */
+export function u16At(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
+}
+
+/** The same, low byte first. */
+export function u16leAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
+}
+
 /** Bytes of a hex text; undefined where it is not hex of whole bytes. */
 export function bytesOfHex(text: string): Uint8Array | undefined {
   return text.length % 2 === 0 && /^[0-9a-f]*$/i.test(text) ? Uint8Array.fromHex(text) : undefined;

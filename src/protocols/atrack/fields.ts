@@ -3,6 +3,7 @@ import type { FlagReading, NumberReading } from "../../model/readings.ts";
 import { putCsq } from "../../wire/radio.ts";
 import { bytesOfHex, Reader } from "../../wire/reader.ts";
 import { put, raise } from "../../wire/report.ts";
+import { kmPerMile } from "../../wire/units.ts";
 import { readBeacons } from "./beacons.ts";
 import type { PositionRecord } from "./record.ts";
 
@@ -143,7 +144,7 @@ number("MF", 2, "airFlow", "massAirFlow", 0.01);
 number("FL", 1, "fuel", "fuelLevel");
 number("FC", 4, "fuelUsed", "fuelConsumed", 0.1);
 number("EH", 4, "engineSeconds", "engineHours", 360);
-number("EO", 4, "odometer", "engineOdometer", 1.609344);
+number("EO", 4, "odometer", "engineOdometer", kmPerMile);
 number("OD", 4, "odometer", "vehicleOdometer", 0.1);
 number("VS", "unknown", "vehicleSpeed", "obdSpeed");
 flag("ML", 1, "engineLamp", "malfunctionLamp");

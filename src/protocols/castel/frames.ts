@@ -1,7 +1,7 @@
 import { crc16X25 } from "../../wire/checksums.ts";
 import { type Framer, type Framing, frame, more, skip } from "../../wire/framing.ts";
 import type { Certainty } from "../../wire/protocol.ts";
-import { latin1Of, Reader } from "../../wire/reader.ts";
+import { latin1Of, Reader, u16leAt } from "../../wire/reader.ts";
 import { Writer } from "../../wire/writer.ts";
 
 const at = 0x40;
@@ -32,10 +32,6 @@ export interface Message {
   readonly sound: boolean;
 }
 
-function u16le(bytes: Uint8Array, offset: number): number {
-  return (bytes[offset] ?? 0) | ((bytes[offset + 1] ?? 0) << 8);
-}
-
 function familyOf(version: number | undefined): Family {
   if (version === undefined) return "MPIP";
   return version === 3 || version === 4 ? "SC" : "CC";
@@ -58,7 +54,7 @@ function contentOf(version: number | undefined): number {
 /** Undefined: no whole frame, or none that says who it is from. What follows the length that a frame gives is no part of it. */
 export function open(bytes: Uint8Array): Message | undefined {
   const head = headOf(bytes);
-  const length = u16le(bytes, 2);
+  const length = u16leAt(bytes, 2);
   const content = contentOf(head?.version);
   if (head === undefined || length > bytes.length || length < content + tailLength) return undefined;
   const idBytes = bytes.subarray(content - 2 - idLength, content - 2);
@@ -66,7 +62,7 @@ export function open(bytes: Uint8Array): Message | undefined {
   const id = latin1Of(end < 0 ? idBytes : idBytes.subarray(0, end)).trim();
   if (!/^[!-~]{1,20}$/.test(id)) return undefined;
   const stop = length - tailLength;
-  const sound = crc16X25(bytes, 0, stop) === u16le(bytes, stop);
+  const sound = crc16X25(bytes, 0, stop) === u16leAt(bytes, stop);
   return { ...head, id, idBytes, body: new Reader(bytes, content, stop), sound };
 }
 
@@ -99,7 +95,7 @@ function next(buffer: Uint8Array, offset: number): Framing {
   if (head !== at && head !== dollar) return skip(junkLength(buffer, offset), "between messages");
   if (waiting >= 2 && buffer[offset + 1] !== head) return skip(1, "between messages");
   if (waiting < 4) return more;
-  const length = u16le(buffer, offset + 2);
+  const length = u16leAt(buffer, offset + 2);
   if (length < shortest || length > maximum) return skip(2, "a length that no message has");
   if (waiting < length) return { type: "more", length };
   const end = offset + length;

@@ -1,6 +1,7 @@
 import { crc8Nrsc5, crc16CcittFalse } from "../../wire/checksums.ts";
 import { type Framer, type Framing, frame, more, skip } from "../../wire/framing.ts";
 import type { Certainty, MessageKey } from "../../wire/protocol.ts";
+import { u16leAt } from "../../wire/reader.ts";
 import { Writer } from "../../wire/writer.ts";
 
 /** Header lengths: without and with the fields of a route. */
@@ -15,10 +16,6 @@ export const signedAppData = 2;
 /** Data of a packet: two bytes of length less the longest header and the sum. */
 const mostData = 65_517;
 
-function u16le(bytes: Uint8Array, at: number): number {
-  return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
-}
-
 /** Whether a transport header can begin here, as far as the bytes say; whole, its checksum (CRC-8) must be right. */
 function canBegin(buffer: Uint8Array, offset: number): boolean {
   const available = buffer.length - offset;
@@ -28,7 +25,7 @@ function canBegin(buffer: Uint8Array, offset: number): boolean {
   if (length !== shortHeader && length !== longHeader) return false;
   if (available >= 10 && (buffer[offset + 9] ?? 0) > signedAppData) return false;
   if (available < length) return true;
-  if (u16le(buffer, offset + 5) > mostData) return false;
+  if (u16leAt(buffer, offset + 5) > mostData) return false;
   return crc8Nrsc5(buffer, offset, offset + length - 1) === buffer[offset + length - 1];
 }
 
@@ -41,7 +38,7 @@ function next(buffer: Uint8Array, offset: number): Framing {
   const available = buffer.length - offset;
   const header = available < 4 ? shortHeader : (buffer[offset + 3] ?? 0);
   if (available < header) return more;
-  const data = u16le(buffer, offset + 5);
+  const data = u16leAt(buffer, offset + 5);
   const length = header + (data > 0 ? data + 2 : 0);
   return available < length ? { type: "more", length } : frame(offset, offset + length);
 }
@@ -72,13 +69,13 @@ export interface Packet {
 /** Opens a packet; undefined: one of its checksums (CRC-8 of the header, CRC-16/CCITT-FALSE of the data) is wrong. */
 export function open(packet: Uint8Array, ignoreChecksums: boolean): Packet | undefined {
   const start = packet[3] ?? 0;
-  const end = start + u16le(packet, 5);
+  const end = start + u16leAt(packet, 5);
   const sound =
     start >= shortHeader &&
     crc8Nrsc5(packet, 0, start - 1) === packet[start - 1] &&
-    (end === start || crc16CcittFalse(packet, start, end) === u16le(packet, end));
+    (end === start || crc16CcittFalse(packet, start, end) === u16leAt(packet, end));
   if (!sound && !ignoreChecksums) return undefined;
-  return { id: u16le(packet, 7), start, end: Math.min(end, packet.length) };
+  return { id: u16leAt(packet, 7), start, end: Math.min(end, packet.length) };
 }
 
 /** A packet with its checksums. */

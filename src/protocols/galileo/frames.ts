@@ -1,6 +1,7 @@
 import { crc16Modbus } from "../../wire/checksums.ts";
 import { type Framer, type Framing, frame, more, skip } from "../../wire/framing.ts";
 import type { Certainty } from "../../wire/protocol.ts";
+import { u16leAt } from "../../wire/reader.ts";
 import { isTag } from "./tags.ts";
 
 /** Headers of packets: data (of the terminal, or of Iridium's gateway), a part of a photo, compressed data. */
@@ -14,10 +15,6 @@ const envelope = 5;
 const lengthMask = 0x7fff;
 /** A message of Iridium has at most 1,960 bytes, with its head some more. */
 const longestIridium = 4096;
-
-function u16le(bytes: Uint8Array, at: number): number {
-  return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
-}
 
 /** Iridium's gateway: protocol revision 1, the length, and an element 01 of 28 bytes. No packet of a terminal has a tag 0x1C. */
 export function isIridium(bytes: Uint8Array, offset = 0): boolean {
@@ -46,7 +43,7 @@ function next(buffer: Uint8Array, offset: number): Framing {
     return available < length ? { type: "more", length } : frame(offset, offset + length);
   }
   if (header === data && !isTag(buffer[offset + 3] ?? 0)) return junk(buffer, offset);
-  const length = (u16le(buffer, offset + 1) & lengthMask) + envelope;
+  const length = (u16leAt(buffer, offset + 1) & lengthMask) + envelope;
   if (length === envelope) return junk(buffer, offset);
   return available < length ? { type: "more", length } : frame(offset, offset + length);
 }
@@ -56,9 +53,9 @@ export const framer: Framer = { maximum: lengthMask + envelope, next };
 
 /** Whether a packet has the length that it says, and its checksum is right (CRC-16 of Modbus over all before it). */
 export function defect(packet: Uint8Array): "malformed" | "badChecksum" | undefined {
-  if (packet.length < envelope || (u16le(packet, 1) & lengthMask) + envelope !== packet.length) return "malformed";
+  if (packet.length < envelope || (u16leAt(packet, 1) & lengthMask) + envelope !== packet.length) return "malformed";
   const end = packet.length - 2;
-  return crc16Modbus(packet, 0, end) === u16le(packet, end) ? undefined : "badChecksum";
+  return crc16Modbus(packet, 0, end) === u16leAt(packet, end) ? undefined : "badChecksum";
 }
 
 /** A connection begins with the head packet, whose tags stand in order: versions, the IMEI; or with Iridium's element. */

@@ -2,12 +2,12 @@ import { xor8 } from "../../wire/checksums.ts";
 import { bytesOfLatin1 } from "../../wire/reader.ts";
 import { draft, fixOf, put, raise, readingsOf } from "../../wire/report.ts";
 import { latitude as minutesLatitude, longitude as minutesLongitude, mismatch } from "../../wire/text.ts";
+import { kmPerMile } from "../../wire/units.ts";
 import { putNetwork } from "./place.ts";
 import { contentOf, nameOf, sentenceOf } from "./sentence.ts";
 import { decoded, type Handler, malformed, reply } from "./session.ts";
 import { decimalLatitude, decimalLongitude, numberOf, putBattery, timeOf, wholeOf, within } from "./values.ts";
 
-const kmPerMile = 1.609344;
 /** Fields of a position up to its serial number; the checksum, where it has one, stands behind that. */
 const positionFields = 17;
 

@@ -1,12 +1,12 @@
 import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
 import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
+import { kmPerMile } from "../../wire/units.ts";
 import { expects } from "./command.ts";
 import { sumOfText } from "./reports.ts";
 import { codeAt, contentOf } from "./sentence.ts";
 
 const confirmation = "(S39)";
 const close = 0x29;
-const kmPerMile = 1.609344;
 
 /** A personal tracker that sends each position in a U01 with its checksum, and waits for S39. */
 export const simulate: SimulatedDevice = {

@@ -1,6 +1,7 @@
 import { crc16Xmodem } from "../../wire/checksums.ts";
 import { type Framer, type Framing, frame, more, skip } from "../../wire/framing.ts";
-import { latin1Of } from "../../wire/reader.ts";
+import { latin1Of, u16leAt } from "../../wire/reader.ts";
+import { Writer } from "../../wire/writer.ts";
 
 const header = 0xab;
 /** Header, properties, length, checksum, sequence ID: what stands in front of the body. */
@@ -31,32 +32,27 @@ function next(buffer: Uint8Array, offset: number): Framing {
     return skip((start < 0 ? buffer.length : start) - offset, "between messages");
   }
   if (waiting < headLength + 1) return more;
-  const length = headLength + u16(buffer, offset + 2);
+  const length = headLength + u16leAt(buffer, offset + 2);
   if (length === headLength || length > maximum) return skip(1, "a length that no message has");
   if (!commands.has(buffer[offset + headLength] ?? 0)) return skip(1, "no such command");
   return waiting < length ? { type: "more", length } : frame(offset, offset + length);
 }
 
-/** A number of two bytes, the low one first. */
-export function u16(bytes: Uint8Array, at: number): number {
-  return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
-}
-
 /** The command of a whole frame; undefined: it is none. */
 export function commandOf(bytes: Uint8Array): number | undefined {
   const first = bytes[headLength] ?? 0;
-  const whole = bytes[0] === header && bytes.length === headLength + u16(bytes, 2);
+  const whole = bytes[0] === header && bytes.length === headLength + u16leAt(bytes, 2);
   return whole && commands.has(first) ? first : undefined;
 }
 
 /** Whether the checksum of the body is right. The sequence ID in front of it is not summed. */
 export function isSummed(bytes: Uint8Array): boolean {
-  return crc16Xmodem(bytes, headLength) === u16(bytes, 4);
+  return crc16Xmodem(bytes, headLength) === u16leAt(bytes, 4);
 }
 
 /** The sequence ID, which an answer repeats. */
 export function sequenceOf(bytes: Uint8Array): number {
-  return u16(bytes, 6);
+  return u16leAt(bytes, 6);
 }
 
 /** Bit 4 of the properties: the device wants an answer. */
@@ -93,13 +89,6 @@ export function imeiOf(bytes: Uint8Array, items: readonly Item[], key: number): 
 
 /** A message of the given body. */
 export function seal(body: Uint8Array, sequence: number, properties = 0): Uint8Array {
-  const bytes = new Uint8Array(headLength + body.length);
-  const view = new DataView(bytes.buffer);
-  bytes[0] = header;
-  bytes[1] = properties;
-  view.setUint16(2, body.length, true);
-  view.setUint16(4, crc16Xmodem(body), true);
-  view.setUint16(6, sequence, true);
-  bytes.set(body, headLength);
-  return bytes;
+  const head = new Writer(headLength + body.length).u8(header).u8(properties).u16le(body.length);
+  return head.u16le(crc16Xmodem(body)).u16le(sequence).raw(body).done();
 }

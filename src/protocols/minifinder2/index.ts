@@ -68,11 +68,11 @@ const readServices: Read = (bytes, items, { receivedAt }) => {
   const body = new Writer().u8(codes.services);
   for (const { key } of items) {
     if (key === 0x11) body.u8(10).u8(key).u32(0).u32(0).u8(0);
-    if (key === 0x12) {
-      const seconds = new Uint8Array(4);
-      new DataView(seconds.buffer).setUint32(0, Math.floor(receivedAt / 1000), true);
-      body.u8(5).u8(key).raw(seconds);
-    }
+    if (key === 0x12)
+      body
+        .u8(5)
+        .u8(key)
+        .u32le(Math.floor(receivedAt / 1000));
   }
   if (body.length === 1 || !wantsAnswer(bytes)) return effects;
   const when = effects.every(({ type }) => type === "ignored") ? "identified" : "stored";

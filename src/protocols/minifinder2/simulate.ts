@@ -1,8 +1,8 @@
 import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
-import { bytesOfLatin1 } from "../../wire/reader.ts";
+import { bytesOfLatin1, u16leAt } from "../../wire/reader.ts";
 import { bitAlarms, codeOf } from "./alarms.ts";
 import { textKey } from "./command.ts";
-import { command as codes, commandOf, headLength, itemsOf, seal, sequenceOf, u16 } from "./envelope.ts";
+import { command as codes, commandOf, headLength, itemsOf, seal, sequenceOf } from "./envelope.ts";
 
 /** Bit 4: an answer is wanted. */
 const acknowledged = 0x10;
@@ -18,7 +18,7 @@ export const simulate: SimulatedDevice = {
     return Uint8Array.from(messages.flatMap((message) => [...message]));
   },
   answer(bytes) {
-    const length = headLength + u16(bytes, 2);
+    const length = headLength + u16leAt(bytes, 2);
     if (bytes.length < Math.max(length, headLength + 1)) return "more";
     const accepted = commandOf(bytes.subarray(0, length)) === codes.response && bytes[headLength + 2] === 0;
     return { length, accepted, reports: 1 };

@@ -1,6 +1,7 @@
 import { crc16Kermit } from "../../wire/checksums.ts";
 import { type Framer, type Framing, frame, more, skip } from "../../wire/framing.ts";
 import type { Certainty, MessageKey } from "../../wire/protocol.ts";
+import { u16At } from "../../wire/reader.ts";
 import { Writer } from "../../wire/writer.ts";
 
 /** IMEI and command. */
@@ -10,15 +11,11 @@ const mostLength = 4096;
 /** An IMEI of fifteen digits as a number of eight bytes begins with 00, then 0 to 3. */
 const mostOfImei = 3;
 
-function u16(bytes: Uint8Array, at: number): number {
-  return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
-}
-
 /** Whether a packet can begin here, as far as the bytes say. */
 function canBegin(buffer: Uint8Array, offset: number): boolean {
   const available = buffer.length - offset;
   if (available >= 1 && (buffer[offset] ?? 0) > mostLength >> 8) return false;
-  if (available >= 2 && (u16(buffer, offset) < leastLength || u16(buffer, offset) > mostLength)) return false;
+  if (available >= 2 && (u16At(buffer, offset) < leastLength || u16At(buffer, offset) > mostLength)) return false;
   if (available >= 3 && buffer[offset + 2] !== 0) return false;
   return available < 4 || (buffer[offset + 3] ?? 0) <= mostOfImei;
 }
@@ -30,7 +27,7 @@ function next(buffer: Uint8Array, offset: number): Framing {
     return skip(at - offset, "no length and IMEI");
   }
   if (buffer.length - offset < 2) return more;
-  const length = u16(buffer, offset) + 4;
+  const length = u16At(buffer, offset) + 4;
   return buffer.length - offset < length ? { type: "more", length } : frame(offset, offset + length);
 }
 
@@ -39,7 +36,7 @@ export const framer: Framer = Object.freeze({ maximum: mostLength + 4, next });
 
 /** Whether the CRC-16/KERMIT from the IMEI on is that at the end. */
 export function isSound(packet: Uint8Array): boolean {
-  return crc16Kermit(packet, 2, packet.length - 2) === u16(packet, packet.length - 2);
+  return crc16Kermit(packet, 2, packet.length - 2) === u16At(packet, packet.length - 2);
 }
 
 /** Sure once a whole packet with its CRC stands at the start. */

@@ -1,6 +1,6 @@
 import type { Effect } from "../../model/effects.ts";
 import { type Draft, fixOf, type Position, readingsOf } from "../../wire/report.ts";
-import { degreesMinutes, digitsValue, hemisphere, mismatch, parseDecimal } from "../../wire/text.ts";
+import { digitsValue, latitude, longitude, mismatch, parseDecimal } from "../../wire/text.ts";
 import { digitTime } from "../../wire/time.ts";
 import { kmhOfKnots } from "../../wire/units.ts";
 
@@ -38,10 +38,6 @@ export function celsius(text: string | undefined): number | undefined {
   if (text === undefined || !/^[-\d]\d{3}$/.test(text) || text === "0000") return undefined;
   return Number(text) / 10;
 }
-
-/** `ddmm.mmmm` and N or S; `dddmm.mmmm` and E or W. */
-const latitude = hemisphere("N", "S", degreesMinutes);
-const longitude = hemisphere("E", "W", degreesMinutes);
 
 /** Degrees of both; undefined where one can't be read. */
 export function placeOf(

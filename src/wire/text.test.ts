@@ -6,6 +6,7 @@ import {
   ddmmyy,
   decimal,
   degreesMinutes,
+  degreesMinutesText,
   digits,
   type Field,
   grammar,
@@ -181,5 +182,14 @@ describe("a grammar", () => {
     assert.equal(wrong("000001,B,,,1,"), "valid");
     assert.equal(wrong("000001,A,51,N,1,"), "latitude");
     assert.equal(wrong("000001,A,,"), "battery");
+  });
+});
+
+describe("degreesMinutesText", () => {
+  it("writes what degreesMinutes reads, and carries sixty minutes", () => {
+    assert.equal(degreesMinutesText(-13.7375, 3), "01344.2500");
+    assert.equal(degreesMinutesText(51.125, 2, 6), "5107.500000");
+    assert.equal(degreesMinutesText(59.9999999, 2), "6000.0000");
+    assert.equal(degreesMinutesText(0, 2, 5), "0000.00000");
   });
 });

@@ -180,6 +180,14 @@ export function degreesOf(degrees: number, minutes: number | typeof mismatch): n
   return minutes === mismatch || minutes >= 60 ? mismatch : roundDegrees(degrees + minutes / 60);
 }
 
+/** `dddmm.mmmm` of degrees without their sign: `width` digits before the minutes, `places` behind the point. */
+export function degreesMinutesText(degrees: number, width: number, places = 4): string {
+  const inMinute = 10 ** places;
+  const parts = Math.round(Math.abs(degrees) * 60 * inMinute);
+  const whole = String(Math.floor(parts / (60 * inMinute))).padStart(width, "0");
+  return whole + ((parts % (60 * inMinute)) / inMinute).toFixed(places).padStart(places + 3, "0");
+}
+
 /** The value of the digits text[from, to); one beyond 2^53 is none, since a number can't hold it. */
 export function digitsValue(text: string, from: number, to: number): number | typeof mismatch {
   let value = 0;

@@ -1,5 +1,6 @@
 import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
 import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
+import { degreesMinutesText } from "../../wire/text.ts";
 import { knotsOfKmh } from "../../wire/units.ts";
 import { keywordOf } from "./keywords.ts";
 
@@ -19,7 +20,7 @@ export const simulate: SimulatedDevice = {
 function sentence(device: string, { readings = {}, ...report }: SimulatedReport): string {
   const clock = new Date(report.time).toISOString().slice(2, 19).replaceAll(/[-:T]/g, "");
   const keyword = (report.alarm !== undefined && keywordOf.get(report.alarm)) || "tracker";
-  const place = `${degreesMinutes(report.latitude, 2, "N", "S")},${degreesMinutes(report.longitude, 3, "E", "W")}`;
+  const place = `${coordinate(report.latitude, 2, "N", "S")},${coordinate(report.longitude, 3, "E", "W")}`;
   const motion = `${knotsOfKmh(report.speed).toFixed(2)},${report.course.toFixed(2)},${Math.round(report.altitude)}`;
   const ignition = readings.ignition ?? report.ignition;
   const door = readings.doorOpen === undefined ? "" : Number(readings.doorOpen);
@@ -33,9 +34,6 @@ function percent(value: number | undefined): string {
 }
 
 /** `ddmm.mmmm,N`. */
-function degreesMinutes(degrees: number, width: number, positive: string, negative: string): string {
-  const tenThousandths = Math.round(Math.abs(degrees) * 600_000);
-  const whole = Math.floor(tenThousandths / 600_000);
-  const minutes = ((tenThousandths % 600_000) / 10_000).toFixed(4).padStart(7, "0");
-  return `${String(whole).padStart(width, "0")}${minutes},${degrees < 0 ? negative : positive}`;
+function coordinate(degrees: number, width: number, positive: string, negative: string): string {
+  return `${degreesMinutesText(degrees, width)},${degrees < 0 ? negative : positive}`;
 }

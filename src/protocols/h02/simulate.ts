@@ -1,5 +1,6 @@
 import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
 import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
+import { degreesMinutesText } from "../../wire/text.ts";
 import { knotsOfKmh } from "../../wire/units.ts";
 import { timeOfDay } from "./session.ts";
 import { statusAlarms, statusWord } from "./status.ts";
@@ -29,8 +30,8 @@ export const simulate: SimulatedDevice = {
 function sentence(device: string, report: SimulatedReport): string {
   const iso = new Date(report.time).toISOString();
   const date = `${iso.slice(8, 10)}${iso.slice(5, 7)}${iso.slice(2, 4)}`;
-  const latitude = degreesMinutes(report.latitude, 2, "N", "S");
-  const longitude = degreesMinutes(report.longitude, 3, "E", "W");
+  const latitude = coordinate(report.latitude, 2, "N", "S");
+  const longitude = coordinate(report.longitude, 3, "E", "W");
   const speed = knotsOfKmh(report.speed).toFixed(2).padStart(6, "0");
   const course = String(Math.round(report.course) % 360).padStart(3, "0");
   const status = statusWord({ ignition: report.ignition, ...report.readings }, report.alarm);
@@ -38,9 +39,6 @@ function sentence(device: string, report: SimulatedReport): string {
 }
 
 /** `ddmm.mmmm,N`. */
-function degreesMinutes(degrees: number, width: number, positive: string, negative: string): string {
-  const tenThousandths = Math.round(Math.abs(degrees) * 600_000);
-  const whole = Math.floor(tenThousandths / 600_000);
-  const minutes = ((tenThousandths % 600_000) / 10_000).toFixed(4).padStart(7, "0");
-  return `${String(whole).padStart(width, "0")}${minutes},${degrees < 0 ? negative : positive}`;
+function coordinate(degrees: number, width: number, positive: string, negative: string): string {
+  return `${degreesMinutesText(degrees, width)},${degrees < 0 ? negative : positive}`;
 }

@@ -1,5 +1,6 @@
 import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
 import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
+import { degreesMinutesText } from "../../wire/text.ts";
 import { knotsOfKmh } from "../../wire/units.ts";
 import { eventAlarms } from "./alarms.ts";
 import { seal } from "./sentence.ts";
@@ -28,7 +29,7 @@ function sentence(device: string, report: SimulatedReport, serial: number): Uint
   const { readings = {} } = report;
   const event = [...eventAlarms].find(([, alarm]) => alarm === report.alarm)?.[0] ?? location;
   const clock = new Date(report.time).toISOString().slice(2, 19).replaceAll(/[-:T]/g, "");
-  const place = `${degreesMinutes(report.latitude, 2)},${degreesMinutes(report.longitude, 3)}`;
+  const place = `${coordinate(report.latitude, 2)},${coordinate(report.longitude, 3)}`;
   const course = ((Math.round(report.course) % 360) + 360) % 360;
   const motion = `${knotsOfKmh(report.speed).toFixed(1).padStart(5, "0")},${String(course).padStart(3, "0")}`;
   const odometer = (readings.odometer ?? 0).toFixed(3).padStart(10, "0");
@@ -40,9 +41,6 @@ function sentence(device: string, report: SimulatedReport, serial: number): Uint
 }
 
 /** `+ddmm.mmmm`. */
-function degreesMinutes(degrees: number, width: number): string {
-  const tenThousandths = Math.round(Math.abs(degrees) * 600_000);
-  const whole = Math.floor(tenThousandths / 600_000);
-  const minutes = ((tenThousandths % 600_000) / 10_000).toFixed(4).padStart(7, "0");
-  return `${degrees < 0 ? "-" : "+"}${String(whole).padStart(width, "0")}${minutes}`;
+function coordinate(degrees: number, width: number): string {
+  return `${degrees < 0 ? "-" : "+"}${degreesMinutesText(degrees, width)}`;
 }

@@ -1,5 +1,6 @@
 import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
 import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
+import { degreesMinutesText } from "../../wire/text.ts";
 import { alarmCodes } from "./events.ts";
 import { statusOf } from "./status.ts";
 
@@ -21,7 +22,7 @@ export const simulate: SimulatedDevice = {
 function sentence(device: string, { readings = {}, ...report }: SimulatedReport): string {
   const clock = new Date(report.time).toISOString().slice(2, 19).replaceAll(/[-:T]/g, "");
   const kind = report.alarm === undefined ? -1 : alarmCodes.indexOf(report.alarm);
-  const place = `${degreesMinutes(report.latitude, 2, "N", "S")}${degreesMinutes(report.longitude, 3, "E", "W")}`;
+  const place = `${coordinate(report.latitude, 2, "N", "S")}${coordinate(report.longitude, 3, "E", "W")}`;
   const speed = report.speed.toFixed(1).padStart(5, "0");
   const course = report.course.toFixed(2).padStart(6, "0");
   const status = statusOf({ ignition: report.ignition, ...readings });
@@ -32,9 +33,6 @@ function sentence(device: string, { readings = {}, ...report }: SimulatedReport)
 }
 
 /** `ddmm.mmmmN`. */
-function degreesMinutes(degrees: number, width: number, positive: string, negative: string): string {
-  const tenThousandths = Math.round(Math.abs(degrees) * 600_000);
-  const whole = Math.floor(tenThousandths / 600_000);
-  const minutes = ((tenThousandths % 600_000) / 10_000).toFixed(4).padStart(7, "0");
-  return `${String(whole).padStart(width, "0")}${minutes}${degrees < 0 ? negative : positive}`;
+function coordinate(degrees: number, width: number, positive: string, negative: string): string {
+  return `${degreesMinutesText(degrees, width)}${degrees < 0 ? negative : positive}`;
 }

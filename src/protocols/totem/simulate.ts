@@ -1,6 +1,7 @@
 import type { FlagReading } from "../../model/readings.ts";
 import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
 import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
+import { degreesMinutesText } from "../../wire/text.ts";
 import { dataAlarms } from "./alarms.ts";
 import { seal } from "./sentence.ts";
 import { statusFlags, statusOf } from "./status.ts";
@@ -36,7 +37,7 @@ function sentence(device: string, report: SimulatedReport, serial: number): Uint
     digits(report.speed, 3) +
     "00.9" +
     digits((readings.odometer ?? 0) % 10_000_000, 7);
-  const place = degreesMinutes(report.latitude, 2, "N", "S") + degreesMinutes(report.longitude, 3, "E", "W");
+  const place = coordinate(report.latitude, 2, "N", "S") + coordinate(report.longitude, 3, "E", "W");
   // Battery, supply of 12 V, analog input of 0 V, a cell.
   return seal(`${kind}${device}|${status}${clock}${volts}12000012345678${motion}${place}${digits(serial % 10_000, 4)}`);
 }
@@ -46,9 +47,6 @@ function digits(value: number, width: number): string {
 }
 
 /** `ddmm.mmmmN`. */
-function degreesMinutes(degrees: number, width: number, positive: string, negative: string): string {
-  const tenThousandths = Math.round(Math.abs(degrees) * 600_000);
-  const whole = Math.floor(tenThousandths / 600_000);
-  const minutes = ((tenThousandths % 600_000) / 10_000).toFixed(4).padStart(7, "0");
-  return `${String(whole).padStart(width, "0")}${minutes}${degrees < 0 ? negative : positive}`;
+function coordinate(degrees: number, width: number, positive: string, negative: string): string {
+  return `${degreesMinutesText(degrees, width)}${degrees < 0 ? negative : positive}`;
 }

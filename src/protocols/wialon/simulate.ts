@@ -1,5 +1,6 @@
 import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
 import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
+import { degreesMinutesText } from "../../wire/text.ts";
 
 /** Longest answer that a device reads. */
 const maximumAnswer = 128;
@@ -36,8 +37,5 @@ function packet(report: SimulatedReport): string {
 
 /** `ddmm.mmmmmm;N`. */
 function side(degrees: number, width: number, positive: string, negative: string): string {
-  const millionths = Math.round(Math.abs(degrees) * 60_000_000);
-  const whole = Math.floor(millionths / 60_000_000);
-  const minutes = ((millionths % 60_000_000) / 1_000_000).toFixed(6).padStart(9, "0");
-  return `${String(whole).padStart(width, "0")}${minutes};${degrees < 0 ? negative : positive}`;
+  return `${degreesMinutesText(degrees, width, 6)};${degrees < 0 ? negative : positive}`;
 }

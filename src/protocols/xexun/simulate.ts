@@ -1,6 +1,7 @@
 import { crc16Xmodem, xor8 } from "../../wire/checksums.ts";
 import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
 import { bytesOfLatin1 } from "../../wire/reader.ts";
+import { degreesMinutesText } from "../../wire/text.ts";
 import { knotsOfKmh } from "../../wire/units.ts";
 import { wordOf } from "./report.ts";
 
@@ -16,8 +17,8 @@ export const simulate: SimulatedDevice = {
 function line(device: string, report: SimulatedReport): string {
   const { readings = {}, alarm, latitude, longitude } = report;
   const [year = "", month = "", day = "", ...clock] = new Date(report.time).toISOString().slice(2, 19).split(/[-T:]/);
-  const north = `${minutesOf(latitude, 2)},${latitude < 0 ? "S" : "N"}`;
-  const east = `${minutesOf(longitude, 3)},${longitude < 0 ? "W" : "E"}`;
+  const north = `${degreesMinutesText(latitude, 2, 5)},${latitude < 0 ? "S" : "N"}`;
+  const east = `${degreesMinutesText(longitude, 3, 5)},${longitude < 0 ? "W" : "E"}`;
   const motion = `${knotsOfKmh(report.speed).toFixed(2)},${report.course.toFixed(2)}`;
   const sentence = `GPRMC,${clock.join("")}.000,A,${north},${east},${motion},${day}${month}${year},,,A`;
   const sum = xor8(bytesOfLatin1(sentence)).toString(16).toUpperCase().padStart(2, "0");
@@ -29,11 +30,4 @@ function line(device: string, report: SimulatedReport): string {
   const text = `${head},${state},`;
   const summed = `${text}${text.length},`;
   return `${summed}${crc16Xmodem(bytesOfLatin1(summed))},262,01,1234,5678,${odometer.toFixed(3)}km\r\n`;
-}
-
-/** `dddmm.mmmmm`. */
-function minutesOf(degrees: number, width: number): string {
-  const parts = Math.round(Math.abs(degrees) * 6_000_000);
-  const minutes = ((parts % 6_000_000) / 100_000).toFixed(5).padStart(8, "0");
-  return `${String(Math.floor(parts / 6_000_000)).padStart(width, "0")}${minutes}`;
 }

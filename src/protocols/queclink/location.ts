@@ -76,7 +76,7 @@ export function positionOf(sentence: Sentence, place: Place, report: Draft, vali
 }
 
 /** A number that is one; undefined where no tracker can have measured it. */
-function within(value: number | undefined, least: number, most: number): number | undefined {
+export function within(value: number | undefined, least: number, most: number): number | undefined {
   return value !== undefined && value >= least && value <= most ? value : undefined;
 }
 

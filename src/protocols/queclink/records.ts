@@ -3,6 +3,7 @@ import { crc8Nrsc5 } from "../../wire/checksums.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
 import { Reader } from "../../wire/reader.ts";
 import { type Draft, draft, fixOf, type Position, put, readingsOf } from "../../wire/report.ts";
+import { within } from "./location.ts";
 import type { Session } from "./session.ts";
 
 /** Check byte and `$`. */
@@ -97,7 +98,7 @@ function readPosition(reader: Reader, long: boolean, report: Draft): Position {
   const course = reader.u16();
   const altitude = ((reader.u24() << 8) >> 8) / 10;
   put(report, "satellites", reader.u8(), "satellitesInUse");
-  return { ...position, course, altitude };
+  return { ...position, course, altitude: within(altitude, -100_000, 100_000) };
 }
 
 /** State, voltage in mV, percentage, charging. */

@@ -12,6 +12,11 @@ export type Hearers = { readonly [K in keyof StreamEvents]: (data: StreamEvents[
 /** A page that nobody looks at gives its connection back after this: over HTTP/1.1 a browser has six for all pages of a service. */
 const hiddenMs = 60_000;
 
+/** How often a silent stream is looked after, and for how long it may be silent. */
+const lookMs = 15_000;
+const silentMs = 30_000;
+const answerMs = 10_000;
+
 /** Follows the stream of the service until the answer is called. What was missed while the connection was lost, or the page was hidden, comes by the last event's id. */
 export function follow(query: Readonly<Record<string, string>>, hearers: Hearers): () => void {
   let source: EventSource | undefined;
@@ -19,18 +24,22 @@ export function follow(query: Readonly<Record<string, string>>, hearers: Hearers
   let lastEventId = "";
   let failures = 0;
   let ended = false;
+  let heardAt = Date.now();
 
   function open(): void {
     source?.close();
+    clearTimeout(timer);
     const search = new URLSearchParams({ ...query, ...(lastEventId && { lastEventId }) });
     source = new EventSource(`/api/stream?${search}`);
     source.onopen = () => {
       failures = 0;
+      heardAt = Date.now();
       hearers.state(true);
     };
     source.onerror = lost;
     for (const name of eventNames)
       source.addEventListener(name, (event) => {
+        heardAt = Date.now();
         lastEventId = event.lastEventId || lastEventId;
         tell(name, event.data);
       });
@@ -47,7 +56,16 @@ export function follow(query: Readonly<Record<string, string>>, hearers: Hearers
     hearers.state(false);
     failures += 1;
     await hearers.refused();
+    clearTimeout(timer);
     if (!ended) timer = setTimeout(open, waitMs(failures, Math.random()));
+  }
+
+  // A network that fell silent ends no connection, and a page hears nothing of the stream's heartbeats: so it asks whether the service is there.
+  async function look(): Promise<void> {
+    if (document.hidden || source?.readyState !== EventSource.OPEN || Date.now() - heardAt < silentMs) return;
+    heardAt = Date.now();
+    const response = await fetch("/health/live", { signal: AbortSignal.timeout(answerMs) }).catch(() => undefined);
+    if (response?.ok !== true) await lost();
   }
 
   function shownOrHidden(): void {
@@ -57,9 +75,15 @@ export function follow(query: Readonly<Record<string, string>>, hearers: Hearers
   }
 
   open();
+  const looking = setInterval(look, lookMs);
   document.addEventListener("visibilitychange", shownOrHidden);
+  addEventListener("offline", lost);
+  addEventListener("online", open);
   return () => {
     ended = true;
+    clearInterval(looking);
+    removeEventListener("offline", lost);
+    removeEventListener("online", open);
     document.removeEventListener("visibilitychange", shownOrHidden);
     source?.close();
     clearTimeout(timer);

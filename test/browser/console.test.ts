@@ -128,6 +128,30 @@ describe("the console in a browser", { skip: noBrowser }, () => {
     assert.equal(alerts[0].acknowledgement.note, "I call the driver");
   });
 
+  it("a lost connection is said, and what was missed comes when it is back", async () => {
+    const { page, context } = await open();
+    await signIn(page, service.email);
+    await page.locator("[data-live=true]").waitFor();
+    await context.setOffline(true);
+    await page.locator(".banner").waitFor();
+    await service.report(van, { lat: 4.73, lon: -74.0722, speed: 66 });
+    await context.setOffline(false);
+    await page.locator("[role=listitem]", { hasText: "Van 1" }).getByText("66 km/h").waitFor();
+    await page.locator(".banner").waitFor({ state: "detached" });
+  });
+
+  it("a user of one group sees that group alone", async () => {
+    const group = Object(await service.call("POST", "/api/groups", { name: "South", devices: [truck] }));
+    const person = { name: "Ana", email: "ana@example.com", country: "CO", timeZone: "America/Bogota" };
+    const wayIn = { password, presentSecret: service.apiKey };
+    await service.call("POST", "/api/users", { ...person, ...wayIn, privileges: ["read"], group: group.id });
+    const { page } = await open();
+    await signIn(page, person.email);
+    await page.locator("[data-live=true]").waitFor();
+    await page.locator("[role=listitem]", { hasText: scripted }).waitFor();
+    assert.equal(await page.locator("[role=listitem]").count(), 1);
+  });
+
   it("is whole in Spanish on a phone", async () => {
     const { page } = await open({ locale: "es-CO", width: 360, height: 720 });
     await signIn(page, service.email);
@@ -155,5 +179,32 @@ describe("the console in a browser", { skip: noBrowser }, () => {
       opened.flatMap(({ problems }) => problems),
       [],
     );
+  });
+});
+
+describe("the first start", { skip: noBrowser }, () => {
+  it("leads by a link, good once, from no password to a moving dot", async () => {
+    const service = await startConsole({ hasPassword: false });
+    const browser = await startBrowser();
+    try {
+      await service.call("POST", "/api/devices", { id: van, name: "Van 1" });
+      const { page, problems } = await openPage(browser, service.url);
+      await page.goto(service.firstPath);
+      await page.fill("input[name=password]", password);
+      await page.locator("form button.main").click();
+      await page.locator("[data-live=true]").waitFor();
+      await service.report(van, { ...bogota, speed: 40 });
+      await page.locator(".map[data-in-view='1']").waitFor();
+      const again = await openPage(browser, service.url);
+      await again.page.goto(service.firstPath);
+      await again.page.fill("input[name=password]", password);
+      await again.page.locator("form button.main").click();
+      await again.page.locator("[role=alert]").waitFor();
+      assert.deepEqual([...problems, ...again.problems], []);
+    } finally {
+      await browser.close();
+      await service.stop();
+      removeFolder(service.directory);
+    }
   });
 });

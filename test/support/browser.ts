@@ -30,18 +30,22 @@ export function startBrowser(): Promise<Browser> {
 /** A running service with the console, and its owner. */
 export interface ConsoleService extends Service {
   readonly email: string;
+  /** The owner's API key, for calls that ask for it. */
+  readonly apiKey: string;
+  /** Where the owner sets the first password; good while there is none. */
+  readonly firstPath: string;
   /** Calls the API as the owner. */
   call(method: string, path: string, body?: unknown): Promise<unknown>;
   /** A tracker reports: `speed` in km/h. */
   report(id: string, place: { readonly lat: number; readonly lon: number; readonly speed?: number }): Promise<void>;
 }
 
-/** Builds the console where it is older than its sources, and starts the service; the owner can sign in. */
-export async function startConsole(env: Readonly<Record<string, string>> = {}): Promise<ConsoleService> {
+/** Builds the console where it is older than its sources, and starts the service. `hasPassword`: the owner can sign in. */
+export async function startConsole({ hasPassword = true } = {}): Promise<ConsoleService> {
   execFileSync(process.execPath, [join(root, "scripts/console/build.ts"), "--if-older"], { stdio: "ignore" });
   const directory = dataFolder();
-  const service = await startService(directory, env);
-  const { userName, apiKey } = JSON.parse(await readFile(join(directory, "credentials.json"), "utf8"));
+  const service = await startService(directory);
+  const { userName, apiKey, firstToken } = JSON.parse(await readFile(join(directory, "credentials.json"), "utf8"));
   const authorization = `Bearer ${service.token}`;
 
   async function call(method: string, path: string, body?: unknown): Promise<unknown> {
@@ -55,13 +59,16 @@ export async function startConsole(env: Readonly<Record<string, string>> = {}): 
   }
 
   const { users } = Object(await call("GET", "/api/users"));
-  await call("PATCH", `/api/users/${users[0].id}`, [
-    { op: "add", path: "/password", value: password },
-    { op: "add", path: "/presentSecret", value: apiKey },
-  ]);
+  if (hasPassword)
+    await call("PATCH", `/api/users/${users[0].id}`, [
+      { op: "add", path: "/password", value: password },
+      { op: "add", path: "/presentSecret", value: apiKey },
+    ]);
   return {
     ...service,
     email: userName,
+    apiKey,
+    firstPath: `/first#${firstToken}`,
     call,
     async report(id, { lat, lon, speed = 0 }) {
       // OsmAnd gives speeds in knots.

@@ -64,8 +64,7 @@ export function follow(query: Readonly<Record<string, string>>, hearers: Hearers
   async function look(): Promise<void> {
     if (document.hidden || source?.readyState !== EventSource.OPEN || Date.now() - heardAt < silentMs) return;
     heardAt = Date.now();
-    const response = await fetch("/health/live", { signal: AbortSignal.timeout(answerMs) }).catch(() => undefined);
-    if (response?.ok !== true) await lost();
+    if (!(await isThere())) await lost();
   }
 
   function shownOrHidden(): void {
@@ -88,4 +87,9 @@ export function follow(query: Readonly<Record<string, string>>, hearers: Hearers
     source?.close();
     clearTimeout(timer);
   };
+}
+
+async function isThere(): Promise<boolean> {
+  const response = await fetch("/health/live", { signal: AbortSignal.timeout(answerMs) }).catch(() => undefined);
+  return response?.ok === true;
 }

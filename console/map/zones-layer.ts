@@ -1,7 +1,7 @@
 import type { Map as LibreMap } from "maplibre-gl";
 import { fontOf, nothing, setData } from "./map.ts";
 import type { MapColours } from "./style.ts";
-import { areaOf } from "./zone-shape.ts";
+import { areaOf, boundsOf } from "./zone-shape.ts";
 import { readZones, type Zone } from "./zones.ts";
 
 /** Shows the account's zones below the devices. */
@@ -31,19 +31,22 @@ export function addZoneLayers(map: LibreMap, { accent, halo }: MapColours): void
     type: "symbol",
     source: "zones",
     minzoom: 9,
+    filter: ["==", ["geometry-type"], "Point"],
     layout: { "text-field": ["get", "name"], "text-font": fontOf(map), "text-size": 12 },
     paint: { "text-color": accent, "text-halo-color": halo, "text-halo-width": 1.5 },
   });
 }
 
-/** Shows these zones. */
+/** Shows these zones. A name stands once, in the middle: an area lies in several tiles, each of which would name it. */
 export function setZones(map: LibreMap, zones: readonly Zone[]): void {
-  setData(map, "zones", {
-    type: "FeatureCollection",
-    features: zones.map(({ id, name, geometry }) => ({
-      type: "Feature",
-      properties: { id, name: name.slice(0, 60) },
-      geometry: areaOf(geometry),
-    })),
-  });
+  setData(map, "zones", { type: "FeatureCollection", features: zones.flatMap(featuresOf) });
+}
+
+function featuresOf({ id, name, geometry }: Zone): GeoJSON.Feature[] {
+  const properties = { id, name: name.slice(0, 60) };
+  const [west = 0, south = 0, east = 0, north = 0] = boundsOf(geometry.coordinates) ?? [];
+  return [
+    { type: "Feature", properties, geometry: areaOf(geometry) },
+    { type: "Feature", properties, geometry: { type: "Point", coordinates: [(west + east) / 2, (south + north) / 2] } },
+  ];
 }

@@ -36,7 +36,7 @@ export function readingsOf(location: Location): readonly Reading[] {
   );
   const others = Object.entries(location.attributes).map(([name, value = ""]): Reading => ({ name, value }));
   const accessories = (location.accessoriesAttributes ?? []).map(
-    ({ accessoryType, accessoryStatus }): Reading => ({ name: accessoryType, value: accessoryStatus }),
+    ({ accessoryType, accessoryStatus }): Reading => ({ name: accessoryType, value: accessoryStatus ?? "" }),
   );
   return [...measured, ...flags, ...accessories, ...others];
 }

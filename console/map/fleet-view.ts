@@ -8,7 +8,9 @@ import type { MapColours } from "./style.ts";
 
 /** How often the picture is made anew while the fleet changes, and while the map moves. */
 const changedMs = 500;
-const movedMs = 100;
+const movedMs = 200;
+/** Texts go through MapLibre's worker and are laid out anew each time: they cost more than all the rest. */
+const textsMs = 500;
 /** Names stand beside devices where so few are in view. */
 const mostNames = 40;
 /** A cell beyond the edge, so that what comes into view is there already. */
@@ -35,6 +37,8 @@ export class FleetView {
   #picture: Picture = { singles: new Uint32Array(0), bubbles: [], inView: 0 };
   #drawn = -1;
   #madeAt = 0;
+  #textsAt = Number.NEGATIVE_INFINITY;
+  #textsTimer: ReturnType<typeof setTimeout> | undefined;
   #followed: string | undefined;
 
   constructor(map: LibreMap, options: FleetViewOptions) {
@@ -44,7 +48,10 @@ export class FleetView {
     map.addLayer(this.#layer);
     this.#addTexts();
     map.on("move", this.#moved);
-    map.on("moveend", () => this.refresh());
+    map.on("moveend", () => {
+      this.#textsAt = Number.NEGATIVE_INFINITY;
+      this.refresh();
+    });
     map.on("click", this.#clicked);
     map.on("mousemove", (event) => {
       map.getCanvas().style.cursor = this.#at(event) === undefined ? "" : "pointer";
@@ -59,6 +66,7 @@ export class FleetView {
   /** Ends it; the map goes with its layers. */
   stop(): void {
     clearInterval(this.#timer);
+    clearTimeout(this.#textsTimer);
   }
 
   /** Marks a device. */
@@ -192,6 +200,15 @@ export class FleetView {
   }
 
   #showTexts(): void {
+    const now = performance.now();
+    if (now - this.#textsAt < textsMs) {
+      this.#textsTimer ??= setTimeout(() => {
+        this.#textsTimer = undefined;
+        this.#showTexts();
+      }, textsMs);
+      return;
+    }
+    this.#textsAt = now;
     const { singles, bubbles } = this.#picture;
     const counts = bubbles.map(({ x, y, count }) => point(placeOf(x, y), { count: shortCount(count) }));
     const rows = bubbles.length === 0 && singles.length <= mostNames ? [...singles] : [];

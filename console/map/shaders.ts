@@ -103,10 +103,15 @@ void main() {
   vec2 p = gl_PointCoord * 2.0 - 1.0;
   float pixel = 2.0 / v_size;
   float r = length(p);
-  float at = fract(atan(p.x, -p.y) / 6.2831853 + 1.0);
-  int state = at < v_shares.x ? 0 : at < v_shares.y ? 1 : at < v_shares.z ? 2 : at < v_shares.w ? 3 : 4;
-  float ring = smoothstep(-pixel, pixel, r - 0.68) * (1.0 - smoothstep(-pixel, pixel, r - 0.86));
-  vec3 fill = mix(u_ground, u_colours[state], ring);
+  // Without a graphics processor each of these pixels is work: most of them are outside of the ring.
+  if (r > 0.92 + pixel && v_alert < 0.5) discard;
+  vec3 fill = u_ground;
+  if (r > 0.68 - pixel) {
+    float at = fract(atan(p.x, -p.y) / 6.2831853 + 1.0);
+    int state = at < v_shares.x ? 0 : at < v_shares.y ? 1 : at < v_shares.z ? 2 : at < v_shares.w ? 3 : 4;
+    float ring = smoothstep(-pixel, pixel, r - 0.68) * (1.0 - smoothstep(-pixel, pixel, r - 0.86));
+    fill = mix(u_ground, u_colours[state], ring);
+  }
   float cover = 1.0 - smoothstep(-pixel, pixel, r - 0.92);
   if (v_alert > 0.5) {
     float mark = length(p - vec2(0.62, -0.62));

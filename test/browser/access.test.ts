@@ -20,7 +20,12 @@ const pages = [
   "/manage/groups",
   "/manage/users",
   "/manage/links",
+  "/manage/import",
+  "/manage/notices",
+  "/manage/recipients",
+  "/manage/webhooks",
   "/manage/account",
+  "/manage/accounts",
   "/me",
 ];
 

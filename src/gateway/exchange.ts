@@ -55,3 +55,13 @@ export class Exchange {
     return this.submitted ? "stored" : "nothing to store";
   }
 }
+
+/** A message and the effects that are still to be interpreted: `from` is the next. */
+export interface Work {
+  readonly exchange: Exchange;
+  readonly frame: Uint8Array;
+  readonly effects: readonly Effect[];
+  readonly from: number;
+  /** It was decoded again, with the options of the device that it names. */
+  readonly knowing?: boolean;
+}

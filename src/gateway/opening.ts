@@ -15,16 +15,16 @@ export type Doubt = "failed" | "refused" | Admitted;
  * told wrong, at most until something of it is submitted. No more than `openingBytes` of them are kept.
  */
 export class Opening {
-  readonly #protocols: readonly AnyProtocol[];
+  /** Those that the port speaks. */
+  readonly protocols: readonly AnyProtocol[];
   readonly #transport: "tcp" | "udp";
   #chosen: AnyProtocol | undefined;
   /** Those that the bytes may be of instead. */
   #others: readonly AnyProtocol[] = [];
   #bytes: Uint8Array = new Uint8Array(0);
 
-  /** `protocols`: those that the port speaks. */
   constructor(protocols: readonly AnyProtocol[], transport: "tcp" | "udp") {
-    this.#protocols = protocols;
+    this.protocols = protocols;
     this.#transport = transport;
   }
 
@@ -93,7 +93,7 @@ export class Opening {
   #choose(protocol: AnyProtocol): void {
     const others =
       this.#chosen === undefined
-        ? candidates(this.#protocols, this.#bytes, this.#transport).map((each) => each.protocol)
+        ? candidates(this.protocols, this.#bytes, this.#transport).map((each) => each.protocol)
         : this.#others;
     this.#chosen = protocol;
     this.#others = others.filter((other) => other !== protocol);
@@ -102,7 +102,7 @@ export class Opening {
   #speaks(bytes: Uint8Array, last: boolean): AnyProtocol | "http" | "undecided" | "none" {
     const http = this.#transport === "tcp" ? startsHttp(bytes) : "no";
     if (http === "sure") return "http";
-    const found = detectProtocol(this.#protocols, bytes, this.#transport, last);
+    const found = detectProtocol(this.protocols, bytes, this.#transport, last);
     return found === "none" && http === "maybe" ? "undecided" : found;
   }
 }

@@ -5,21 +5,13 @@ import type { Channel } from "./channel.ts";
 import { Conduct } from "./conduct.ts";
 import type { ProtocolCounters } from "./counters.ts";
 import { type Claim, judge, judgeAgain, recordTurned, type Verdict } from "./doorkeeper.ts";
-import { Exchange, type Turned } from "./exchange.ts";
+import { Exchange, type Turned, type Work } from "./exchange.ts";
 import { InFlight } from "./in-flight.ts";
 import type { Reachable } from "./registry.ts";
 import type { Shared } from "./shared.ts";
 import { Speaker } from "./speaker.ts";
 import { logIn } from "./takeover.ts";
 import { countUnsummed } from "./unsummed.ts";
-
-/** A message and the effects that are still to be interpreted: `from` is the next. */
-interface Work {
-  readonly exchange: Exchange;
-  readonly frame: Uint8Array;
-  readonly effects: readonly Effect[];
-  readonly from: number;
-}
 
 /**
  * The conversation with one peer: decodes its messages and does what their effects ask for. It knows nothing of sockets.
@@ -211,14 +203,15 @@ export class Session implements Reachable {
     this.#decoder = this.protocol.connect();
   }
 
-  #decode(exchange: Exchange, frame: Uint8Array, options = this.#speaker.options): void {
+  /** `knowing`: the message was decoded before, without its device's options. */
+  #decode(exchange: Exchange, frame: Uint8Array, options = this.#speaker.options, knowing = false): void {
     const { context } = this.#shared;
     context.receivedAt = exchange.receivedAt;
     context.transport = this.transport;
     context.identified = this.#speaker.ids !== undefined;
     context.options = options;
     const effects = this.#decoder.decode(frame, context);
-    this.#interpret({ exchange, frame, effects, from: 0 });
+    this.#interpret({ exchange, frame, effects, from: 0, knowing });
   }
 
   #interpret(work: Work): void {
@@ -237,8 +230,8 @@ export class Session implements Reachable {
         case "identify": {
           this.#inFlight.submit(exchange, this.#speaker.device);
           if (this.#speaker.speaksAs(effect.ids)) break;
-          const rest = { ...work, from: index + 1 };
-          this.#admit(this.#claim(effect.ids, effect.secret), exchange, () => this.#interpret(rest));
+          const proceed = () => this.#identified({ ...work, from: index + 1 });
+          this.#admit(this.#claim(effect.ids, effect.secret), exchange, proceed);
           return;
         }
         case "commandResult":
@@ -256,6 +249,14 @@ export class Session implements Reachable {
       }
     }
     this.#seal(exchange, frame, effects);
+  }
+
+  /** Goes on with a message that named its device; it was read before anybody knew how that device writes. */
+  #identified(work: Work): void {
+    const { model, format } = this.#speaker.options;
+    const settled = work.from > 1 || work.knowing || (model === undefined && format === undefined);
+    if (settled) this.#interpret(work);
+    else this.#decode(work.exchange, work.frame, this.#speaker.options, true);
   }
 
   #collect(exchange: Exchange, report: Report): void {

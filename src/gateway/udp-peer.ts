@@ -4,7 +4,7 @@ import type { AnyProtocol } from "../wire/protocol.ts";
 import { type Channel, writeReplies } from "./channel.ts";
 import type { Exchange, Turned } from "./exchange.ts";
 import { MessageRate } from "./message-rate.ts";
-import type { Doubt, Opening } from "./opening.ts";
+import { type Doubt, Opening } from "./opening.ts";
 import { Session } from "./session.ts";
 import type { Shared } from "./shared.ts";
 import type { Source } from "./sources.ts";
@@ -43,6 +43,8 @@ export class UdpPeer implements Channel {
   readonly #origin: UdpOrigin;
   readonly #shared: Shared;
   readonly #group: UdpGroup;
+  /** Those that our port speaks. */
+  readonly #protocols: readonly AnyProtocol[];
   #session: Session;
   /** Its first datagram, until a device is known. */
   #opening: Opening | undefined;
@@ -71,6 +73,7 @@ export class UdpPeer implements Channel {
     this.#group = group;
     this.lastTick = shared.tick;
     this.#rate = new MessageRate(shared.limits.messagesPerSecond, shared.tick);
+    this.#protocols = opening.protocols;
     this.#opening = opening;
     this.#session = new Session(shared, this, protocol, "udp");
   }
@@ -185,10 +188,21 @@ export class UdpPeer implements Channel {
     if (this.#waiting?.length === 0) this.#waiting = undefined;
     this.#waitingBytes -= datagram.length;
     this.#atHand = datagram.length;
+    if (this.#session.protocol.detect(datagram, "udp") === "no") this.#detect(datagram);
     const { messages, skipped } = cutDatagram(this.#session.protocol, datagram);
     if (skipped > 0) this.#session.skipped(skipped);
     this.#messages = messages;
     return messages[this.#at++];
+  }
+
+  /** What its protocol does not know may be another tracker's, which has the same address and port behind a network's translation. */
+  #detect(datagram: Uint8Array): void {
+    const opening = new Opening(this.#protocols, "udp");
+    const protocol = opening.take(datagram, true);
+    if (typeof protocol === "string") return;
+    this.#session.close();
+    this.#session = new Session(this.#shared, this, protocol, "udp");
+    this.#opening = opening;
   }
 
   /** Tells how many bytes wait with it now: of the datagram at hand, all, as long as one of its messages does. */

@@ -82,7 +82,13 @@ export function handler(read: Read) {
     if (!summed && context.options.checksums !== "ignore")
       return { session, effects: [{ type: "failure", cause: "badChecksum", ids: [id] }] };
     const understood = read(sentence, context);
-    if (understood === malformed) return { session, effects: malformed.effects };
+    // It may be written in the unit's own format, which is known once the unit is.
+    if (understood === malformed)
+      return {
+        session,
+        effects:
+          session.ids === undefined ? [{ type: "identify", ids: [id] }, ...malformed.effects] : malformed.effects,
+      };
     const ids = [id, ...(understood.ids ?? []).filter((other) => other !== id)];
     const effects = [...understood.effects, confirmation(sentence)];
     if (ids.join() === session.ids?.join()) return { session, effects };

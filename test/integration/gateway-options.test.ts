@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
+import { test } from "node:test";
+import { protocols } from "../../src/protocols/index.ts";
+import { defineProtocol } from "../../src/wire/protocol.ts";
+import { Peer, startGateway, times, until } from "../support/gateway.ts";
+import { lineFramer } from "../support/line-framer.ts";
+
+const options = { timeout: 20_000 };
+
+/** Each message names its device and has a fix, whose time depends on the device's model. */
+const modelled = defineProtocol<undefined>({
+  id: "modelled",
+  title: "modelled",
+  transports: ["tcp"],
+  defaultPort: 1,
+  manuals: [],
+  detect: () => "sure",
+  framer: lineFramer,
+  session: undefined,
+  classify: () => "any",
+  messages: [
+    {
+      name: "any",
+      handle: (_bytes, session, context) => {
+        const time = context.options.model === "late" ? 2000 : 1000;
+        const place = { valid: true, latitude: 1, longitude: 1 };
+        const fix = { type: "fix", time, ...place, alarms: [], readings: {}, attributes: {} } as const;
+        return { session, effects: [{ type: "identify", ids: ["m1"] }, fix] };
+      },
+    },
+  ],
+});
+
+for (const slow of [false, true])
+  test(
+    `the message that names a device is read as that device writes${slow ? ", while the store is asked" : ""}`,
+    options,
+    async (t) => {
+      const world = await startGateway({}, [modelled]);
+      t.after(() => world.gateway.stop());
+      world.intake.slow = slow;
+      world.intake.register("m1", false, "late");
+      const peer = new Peer(world.port);
+      peer.send("x\nx\n");
+      await until(() => times(world, "m1").length === 2);
+      assert.deepEqual(times(world, "m1"), [2, 2]);
+    },
+  );
+
+test("a tracker that gets another's address and port is heard by its own protocol", options, async (t) => {
+  const world = await startGateway({}, protocols);
+  t.after(() => world.gateway.stop());
+  world.intake.register("350000000000017");
+  world.intake.register("12345678901");
+  const socket = createSocket("udp4");
+  t.after(() => socket.close());
+  const answers: string[] = [];
+  socket.on("message", (message) => answers.push(message.toString("hex")));
+  const login = Uint8Array.fromHex("78780d0103500000000000170001ca070d0a");
+  const report = Uint8Array.fromHex(
+    "7e0200001c012345678901002a0000000000000003030c1a1800d19ea4002a0190005a2602031205068e7e",
+  );
+  for (const message of [login, report, login]) {
+    const before = answers.length;
+    socket.send(message, world.port, "127.0.0.1");
+    await until(() => answers.length > before);
+  }
+  assert.deepEqual(
+    answers.map((answer) => answer.slice(0, 4)),
+    ["7878", "7e80", "7878"],
+  );
+});

@@ -38,11 +38,15 @@ for (const protocol of protocols) {
       await until(() => world.gateway.connections.devices === 1);
     }
     peer.send(simulate.report(device, [report], 2));
-    await until(() => world.intake.waiting === 1);
+    await until(() => world.intake.waiting > 0);
     assert.equal(answers(), 0);
-    world.intake.commit();
-    const [stored] = [...world.intake.stored.values()].flat();
-    assert.partialDeepStrictEqual(stored, { type: "fix", time: report.time, valid: true });
+    // A login may report something of its own.
+    const fix = () => [...world.intake.stored.values()].flat().find(({ type }) => type === "fix");
+    await until(() => {
+      world.intake.commit();
+      return fix() !== undefined;
+    });
+    assert.partialDeepStrictEqual(fix(), { type: "fix", time: report.time, valid: true });
     if (simulate.answer !== undefined) await until(() => answers() > 0);
     peer.end();
     await world.gateway.stop();

@@ -1,4 +1,5 @@
 import type { Effect, Report } from "../model/effects.ts";
+import type { DecodeOptions } from "../wire/protocol.ts";
 
 /**
  * Why whoever said that it is a device was turned away: no device has its identifiers; the device has expired; it broke a rule of its account (`doorkeeper.ts`);
@@ -62,6 +63,8 @@ export interface Work {
   readonly frame: Uint8Array;
   readonly effects: readonly Effect[];
   readonly from: number;
+  /** How it was decoded. */
+  readonly options: DecodeOptions;
   /** It was decoded again, with the options of the device that it names. */
   readonly knowing?: boolean;
 }

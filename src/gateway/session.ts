@@ -211,7 +211,7 @@ export class Session implements Reachable {
     context.identified = this.#speaker.ids !== undefined;
     context.options = options;
     const effects = this.#decoder.decode(frame, context);
-    this.#interpret({ exchange, frame, effects, from: 0, knowing });
+    this.#interpret({ exchange, frame, effects, from: 0, options, knowing });
   }
 
   #interpret(work: Work): void {
@@ -251,11 +251,11 @@ export class Session implements Reachable {
     this.#seal(exchange, frame, effects);
   }
 
-  /** Goes on with a message that named its device; it was read before anybody knew how that device writes. */
+  /** Goes on with a message that named its device; it was read as the one before it writes. */
   #identified(work: Work): void {
     const { model, format } = this.#speaker.options;
-    const settled = work.from > 1 || work.knowing || (model === undefined && format === undefined);
-    if (settled) this.#interpret(work);
+    const same = model === work.options.model && format === work.options.format;
+    if (same || work.knowing || work.from > 1) this.#interpret(work);
     else this.#decode(work.exchange, work.frame, this.#speaker.options, true);
   }
 

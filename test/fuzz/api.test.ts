@@ -44,13 +44,15 @@ const asking: RecipientAsking = {
 };
 let rest: Rest;
 let behind: Behind;
-let tokens: Readonly<Record<Exclude<Caller, "person">, string | undefined>>;
+let tokens: Readonly<Record<Exclude<Caller, "person" | "link">, string | undefined>>;
 /** What the examples of the document have as passwords. */
 const password = "<PASSWORD>";
 /** What the browser sends in which the owner has signed in. */
 let browser: Readonly<Record<string, string>>;
 /** What the calls can name: values of the path's parameters. */
 const known: Record<string, string> = {};
+/** Of the link `known.shareId`. */
+let linkToken = "";
 
 before(async () => {
   rest = await startRest({ limits, asking });
@@ -96,6 +98,12 @@ const makers: Readonly<Record<string, () => Promise<string>>> = {
     await asOwner("DELETE", `/api/alertRules/${known.ruleId ?? "none"}`);
     const rule = { name: "Fuzzed", type: "speedOver", parameters: { kmh: 80 }, devices: ["fuzzed"] };
     return (await asOwner("POST", "/api/alertRules", rule)).json.id;
+  },
+  async shareId() {
+    const expires = new Date(rest.clock.now() + 3_600_000).toISOString();
+    const made = (await asOwner("POST", "/api/shares", { deviceId: "fuzzed", expires })).json;
+    linkToken = made.token;
+    return made.share.id;
   },
   async groupId() {
     await asOwner("DELETE", `/api/groups/${known.groupId ?? "none"}`);
@@ -170,7 +178,7 @@ async function undo(call: Call, { headers }: Answer): Promise<void> {
 
 /** Sends a request. Fails if the answer is not one that the document describes, or if a refused request changed something. */
 async function send(call: Call, { url, headers, caller, body }: Request): Promise<Answer> {
-  const token = caller === "person" ? undefined : tokens[caller];
+  const token = caller === "person" ? undefined : caller === "link" ? linkToken : tokens[caller];
   const filled = url.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(known[name] ?? "unknown"));
   const earlier = await stored();
   const answer = await rest.call(call.method, filled, {
@@ -213,6 +221,10 @@ async function withCode({ operationId }: Call, example: Request): Promise<Reques
   if (operationId === "muteDevice" || operationId === "muteAlertRule") {
     const until = new Date(rest.clock.now() + 3_600_000).toISOString();
     return { ...example, body: JSON.stringify({ ...JSON.parse(example.body ?? "{}"), until }) };
+  }
+  if (operationId === "createShare") {
+    const expires = new Date(rest.clock.now() + 3_600_000).toISOString();
+    return { ...example, body: JSON.stringify({ ...JSON.parse(example.body ?? "{}"), expires }) };
   }
   if (operationId === "setFirstPassword") return withToken(example);
   if (operationId.startsWith("endSecondFactor")) {

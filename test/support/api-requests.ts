@@ -30,8 +30,8 @@ export interface Call extends Operation {
   readonly path: string;
 }
 
-/** Whose token a request has; of `person`, whose cookie. */
-export type Caller = "owner" | "operator" | "person" | "plain" | "none";
+/** Whose token a request has; of `person`, whose cookie; of `link`, that of a shared link. */
+export type Caller = "owner" | "operator" | "person" | "link" | "plain" | "none";
 
 /** One request. Its body is the text that is sent. */
 export interface Request {
@@ -134,6 +134,7 @@ function rarely(values: readonly string[]): fc.Arbitrary<string | undefined> {
 /** Who may make the call. */
 function rightCaller({ security = [] }: Call): Caller {
   if (security.some((scheme) => "bearer" in scheme)) return "owner";
+  if (security.some((scheme) => "link" in scheme)) return "link";
   return security.some((scheme) => "cookie" in scheme) ? "person" : "operator";
 }
 

@@ -115,12 +115,25 @@ async function loadBase(map: LibreMap): Promise<void> {
     })),
   });
   for (const url of [coarseUrl, fineUrl]) {
-    const base = await askBase({ url: new URL(url, location.href).href, language: language() });
-    if (removed) return;
+    const base = await baseOf(new URL(url, location.href).href, () => removed);
+    if (base === undefined) return;
     setData(map, "land", base.land);
     setData(map, "borders", base.borders);
     setData(map, "names", base.names);
   }
+}
+
+/** Between two tries while the service does not answer, ms. */
+const retryMs = 5000;
+
+/** The countries of an address, as soon as the service answers. Undefined: the map is gone. */
+async function baseOf(url: string, isGone: () => boolean): Promise<BaseAnswer | undefined> {
+  while (!isGone()) {
+    const base = await askBase({ url, language: language() }).catch(() => undefined);
+    if (base !== undefined) return isGone() ? undefined : base;
+    await new Promise((resolve) => setTimeout(resolve, retryMs));
+  }
+  return undefined;
 }
 
 function askBase(request: BaseRequest): Promise<BaseAnswer> {

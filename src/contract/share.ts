@@ -20,7 +20,10 @@ export const ShareRequest = Type.Object(
     expires: Instant({ description: "When the link ends: in the future, and no later than the service allows." }),
     name: Type.Optional({ ...GivenName(), description: "What its holders read. Unset: the device's or group's name." }),
   },
-  { examples: [{ deviceId: example.deviceId, expires: example.expires, name: example.name }] },
+  {
+    examples: [{ deviceId: example.deviceId, expires: example.expires, name: example.name }],
+    documented: { oneOf: [{ required: ["deviceId"] }, { required: ["groupId"] }] },
+  },
 );
 export type ShareRequest = Static<typeof ShareRequest>;
 

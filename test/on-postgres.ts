@@ -26,7 +26,7 @@ const suites: Readonly<Record<string, readonly string[]>> = {
   "the REST API: each call, and what each may not change": [
     "test/fuzz/api.test.ts",
     ...named("accounts", "users", "users-at-once", "way-in", "passwords", "tokens", "permissions", "groups"),
-    ...named("sessions", "first-link", "settings-sessions"),
+    ...named("sessions", "second-factor", "first-link", "settings-sessions"),
     ...named("devices", "identity", "expiry", "limits", "quotas", "pages", "rest-input", "failures", "look-ups"),
     ...named("locations", "readings", "old-positions", "client-types", "geofences", "stream"),
     ...named(

@@ -9,6 +9,7 @@ import { idleSockets } from "./idle-sockets.ts";
 import { inventedIds } from "./invented-ids.ts";
 import { junkBytes, longReports, pings, truncated, wrongChecksum } from "./junk.ts";
 import { largeGroups, largeRecords } from "./large-groups.ts";
+import { largeZones } from "./large-zones.ts";
 import { lateFixes } from "./late-fixes.ts";
 import { longTexts } from "./long-texts.ts";
 import { mailHangs } from "./mail-hangs.ts";
@@ -40,6 +41,7 @@ export const attempts: readonly Attempt[] = [
   oldClock,
   largeGroups,
   largeRecords,
+  largeZones,
   unreadLists,
   unreadHistories,
   greedyHistories,

@@ -5432,6 +5432,7 @@ export interface operations {
       403: components["responses"]["UserDisabledOrUserExpired"];
       404: components["responses"]["ShareNotFound"];
       408: components["responses"]["RequestTimeout"];
+      415: components["responses"]["UnsupportedMediaType"];
       429: components["responses"]["TooManyRequests"];
       500: components["responses"]["Internal"];
       503: components["responses"]["Unavailable"];

@@ -54,7 +54,7 @@ export function sharesRoutes(app: App, { shares }: Services): void {
       permission: "see",
       input: { params: SharePath },
       ok: { 200: DoneAnswer },
-      errors: ["shareNotFound"],
+      errors: ["shareNotFound", "unsupportedMediaType"],
     }),
     async (request) => {
       const caller = callerOf(request);

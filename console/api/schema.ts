@@ -2464,6 +2464,23 @@ export interface components {
         /** @enum {unknown} */
         op?: "remove";
       }]>))[];
+    PresentSessionAnswer: {
+      /** @enum {boolean} */
+      success: true;
+      error: null;
+      apiUsage?: number;
+      apiDailyUsage?: number;
+      session: {
+        userId: string;
+        account: string;
+        email: string;
+        csrf: string;
+        /** Format: date-time */
+        expires: string;
+        secondFactor: boolean;
+      } | null;
+      warnings?: string[];
+    };
     PublicKeysAnswer: {
       keys: {
           /** @enum {string} */
@@ -3966,12 +3983,11 @@ export interface operations {
     responses: {
       200: {
         content: {
-          "application/json": components["schemas"]["SessionAnswer"];
+          "application/json": components["schemas"]["PresentSessionAnswer"];
         };
       };
       400: components["responses"]["BadRequest"];
-      401: components["responses"]["InvalidToken"];
-      403: components["responses"]["PermissionDeniedOrUserDisabledOrUserExpired"];
+      403: components["responses"]["UserDisabledOrUserExpired"];
       408: components["responses"]["RequestTimeout"];
       429: components["responses"]["TooManyRequests"];
       500: components["responses"]["Internal"];

@@ -56,27 +56,26 @@ async function ask(method: string, path: string, body?: object): Promise<unknown
   return answered;
 }
 
+function sessionIn(answered: unknown): Session | undefined {
+  return (answered as { readonly session: Session | null }).session ?? undefined;
+}
+
 function take(answered: unknown): void {
-  current = (answered as { readonly session: Session }).session;
+  current = sessionIn(answered);
 }
 
 /** Asks whether somebody is signed in already. */
 export async function loadSession(): Promise<void> {
-  try {
-    take(await ask("GET", "/api/session"));
-  } catch (thrown) {
-    if (!(thrown instanceof Problem) || thrown.status !== 401) throw thrown;
-    current = undefined;
-  }
+  take(await ask("GET", "/api/session"));
 }
 
 /** Resolves when the session is good: at once, or when the person has signed in again. Where no answer comes it resolves, too. */
 export async function checkSession(): Promise<void> {
-  try {
-    take(await ask("GET", "/api/session"));
-  } catch (thrown) {
-    if (thrown instanceof Problem && thrown.status === 401) await signedInAgain().catch(() => undefined);
-  }
+  const answered = await ask("GET", "/api/session").catch(() => undefined);
+  if (answered === undefined) return;
+  const present = sessionIn(answered);
+  if (present !== undefined) current = present;
+  else await signedInAgain().catch(() => undefined);
 }
 
 /** Signs in. Where another person's requests wait, they are given up: they are not this one's. */

@@ -94,6 +94,7 @@ test("what each permission asks", () => {
     allows(permission, { ...user, privileges, accountKey }, 1);
   const table: [Permission, string[], number, boolean][] = [
     ["public", [], 2, true],
+    ["anyone", [], 2, true],
     ["see", [], 2, true],
     ["person", [], 2, true],
     ["write", [], 1, false],

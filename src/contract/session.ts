@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { success } from "./envelope.ts";
+import { serviceSuccess, success } from "./envelope.ts";
 import { GivenText, GivenTextOrNull, Instant, NullableList, NullableText } from "./schema.ts";
 
 /** Fewest characters of a password that a person sets for itself: NIST SP 800-63B asks for length, and for nothing else. */
@@ -82,6 +82,14 @@ export type SessionView = Static<typeof session>;
 
 /** Answer with the session of a person. */
 export const SessionAnswer = success({ session });
+
+/** Answer of GET /api/session. */
+export const PresentSessionAnswer = serviceSuccess({
+  session: Type.Unsafe<SessionView | null>({
+    anyOf: [session, { type: "null" }],
+    description: "null: nobody is signed in.",
+  }),
+});
 
 const signIn = Type.Object({
   time: Instant({ description: "When it was made." }),

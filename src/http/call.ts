@@ -52,6 +52,7 @@ export function call<const I extends Input, const R>(options: CallOptions<I, R>)
 /** Who may ask, as the OpenAPI document names it. */
 function securityOf(permission: Permission): { [scheme: string]: [] }[] {
   if (permission === "public") return [];
+  if (permission === "anyone") return [{ cookie: [] }, {}];
   if (permission === "person") return [{ cookie: [] }];
   if (permission === "shared") return [{ link: [] }];
   const users = permission === "operator" ? [] : [{ bearer: [] as [] }, { cookie: [] as [] }];
@@ -64,8 +65,10 @@ function errorsOf({ permission, input, errors = [], invalid }: CallOptions<Input
   if (invalid !== undefined) all.add(invalid);
   if (permission === "shared") return all.add("linkNotValid").add("tooManyRequests");
   if (permission !== "public")
-    for (const name of ["invalidToken", "userDisabled", "userExpired", "tooManyRequests"] as const) all.add(name);
-  if (permission !== "public" && permission !== "see") all.add("permissionDenied");
+    for (const name of ["userDisabled", "userExpired", "tooManyRequests"] as const) all.add(name);
+  if (permission === "public" || permission === "anyone") return all;
+  all.add("invalidToken");
+  if (permission !== "see") all.add("permissionDenied");
   return all;
 }
 

@@ -96,7 +96,7 @@ async function people(call: Call, { userName, firstToken, totp }: Access): Promi
   const [first, password] = ["a first password", "and another password"];
   const { session } = await call("setFirstPassword", { body: { token: firstToken, password: first } });
   const again = (await call("readSession", {})).session;
-  if (again.csrf !== session.csrf || Number.isNaN(Date.parse(again.expires))) throw new Error(again.expires);
+  if (again?.csrf !== session.csrf || Number.isNaN(Date.parse(again.expires))) throw new Error(again?.expires);
   const current: boolean[] = (await call("listSignIns", {})).signIns.map((each) => each.current);
   if (current.join() !== "true") throw new Error(current.join());
   await call("changeOwnPassword", { body: { presentSecret: first, password } });

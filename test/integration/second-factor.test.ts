@@ -73,10 +73,10 @@ describe("a new password", () => {
     for (const presentSecret of ["wrong", next])
       assert.deepEqual(outcome(await change({ presentSecret, password: next })), [403, "permission denied"]);
     assert.deepEqual(outcome(await change({ presentSecret: password, password: "short" })), [400, "invalid input"]);
-    assert.equal((await ask("GET", "/api/session", there)).status, 200);
+    assert.equal((await ask("GET", "/api/session/sign-ins", there)).status, 200);
     assert.equal((await change({ presentSecret: password, password: next })).status, 200);
-    assert.equal((await ask("GET", "/api/session", here)).status, 200);
-    assert.deepEqual((await ask("GET", "/api/session", there)).json, invalid);
+    assert.equal((await ask("GET", "/api/session/sign-ins", here)).status, 200);
+    assert.deepEqual((await ask("GET", "/api/session/sign-ins", there)).json, invalid);
     assert.equal((await tryIn(email, password)).status, 401);
     await signIn(rest, email, next);
   });
@@ -90,7 +90,7 @@ describe("a new password", () => {
       await signIn(rest, boss, password),
     ];
     const good = async () =>
-      (await Promise.all([here, there, theirs].map((each) => ask("GET", "/api/session", each)))).map(
+      (await Promise.all([here, there, theirs].map((each) => ask("GET", "/api/session/sign-ins", each)))).map(
         ({ status }) => status,
       );
     const set = (headers: typeof here, ...steps: object[]) => ask("PATCH", `/api/users/${user?.id}`, headers, steps);
@@ -122,7 +122,7 @@ describe("a new password", () => {
       assert.deepEqual(json.warnings, ["body/password: does not sign in, since it was set without presentSecret"]);
       assert.equal((await tryIn(method === "POST" ? made.email : email, next)).status, 401);
     }
-    assert.deepEqual((await ask("GET", "/api/session", headers)).json, invalid);
+    assert.deepEqual((await ask("GET", "/api/session/sign-ins", headers)).json, invalid);
     const set = (presentSecret: string) => rest.call("PUT", path, { token, body: { ...made, email, presentSecret } });
     assert.deepEqual(outcome(await set("wrong")), [403, "permission denied"]);
     assert.equal("warnings" in (await set(password)).json, false);
@@ -252,7 +252,7 @@ describe("an API key", () => {
     assert.equal((await rest.call("POST", "/api/Auth/Token", { body: credentials })).status, 200);
     await ask("DELETE", path, headers);
     assert.equal((await rest.call("POST", "/api/Auth/Token", { body: credentials })).status, 401);
-    assert.equal((await ask("GET", "/api/session", headers)).status, 200);
+    assert.equal((await ask("GET", "/api/session/sign-ins", headers)).status, 200);
     const stranger = await signIn(rest, await person({ privileges: ["read"] }), password);
     assert.equal((await ask("GET", path, stranger)).status, 404);
   });

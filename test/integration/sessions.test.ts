@@ -81,12 +81,25 @@ describe("signing in", () => {
     assert.deepEqual(outcome(await tryIn(email, "wrong")), [401, "wrong e-mail address or password"]);
   });
 
+  test("who is signed in is asked without a failure where nobody is", async () => {
+    const nobody = { success: true, error: null, session: null };
+    const ended = await signIn(rest, await person(), password);
+    await ask("DELETE", "/api/session", ended);
+    for (const headers of [{}, ended, { cookie: "waybeam=forged" }, { authorization: "Bearer a.b.c" }]) {
+      const answer = await ask("GET", "/api/session", headers);
+      assert.deepEqual([answer.status, answer.json], [200, nobody]);
+    }
+    const { json } = await rest.call("GET", "/api/session", { token: await rest.ownerToken() });
+    assert.ok(json.apiUsage > 0);
+    assert.equal(json.session, null);
+  });
+
   test("again, from the same browser, ends the session before", async () => {
     const email = await person();
     const first = await signIn(rest, email, password);
     const second = personOf(await tryIn(email, password, { cookie: first.cookie }));
-    assert.deepEqual((await ask("GET", "/api/session", first)).json, invalid);
-    assert.equal((await ask("GET", "/api/session", second)).status, 200);
+    assert.deepEqual((await ask("GET", "/api/session/sign-ins", first)).json, invalid);
+    assert.equal((await ask("GET", "/api/session/sign-ins", second)).status, 200);
   });
 });
 
@@ -136,16 +149,16 @@ describe("a session", () => {
     const headers = await signIn(rest, await person(), password);
     const idle = await signIn(rest, await person(), password);
     rest.clock.pass(86_390_000);
-    assert.equal((await ask("GET", "/api/session", headers)).status, 200);
+    assert.equal((await ask("GET", "/api/session/sign-ins", headers)).status, 200);
     rest.clock.pass(10_000);
-    assert.deepEqual((await ask("GET", "/api/session", idle)).json, invalid);
+    assert.deepEqual((await ask("GET", "/api/session/sign-ins", idle)).json, invalid);
     // A day and 30 times 23 hours are 29.8 days.
     for (let use = 0; use < 30; use++) {
       rest.clock.pass(82_800_000);
-      assert.equal((await ask("GET", "/api/session", headers)).status, 200, `use ${use}`);
+      assert.equal((await ask("GET", "/api/session/sign-ins", headers)).status, 200, `use ${use}`);
     }
     rest.clock.pass(82_800_000);
-    assert.deepEqual((await ask("GET", "/api/session", headers)).json, invalid);
+    assert.deepEqual((await ask("GET", "/api/session/sign-ins", headers)).json, invalid);
   });
 
   test("has room beside two others of the user: the one that was not used for longest goes", async () => {
@@ -156,13 +169,13 @@ describe("a session", () => {
       rest.clock.pass(1000);
     }
     const codes = [];
-    for (const headers of all) codes.push((await ask("GET", "/api/session", headers)).status);
+    for (const headers of all) codes.push((await ask("GET", "/api/session/sign-ins", headers)).status);
     assert.deepEqual(codes, [401, 200, 200, 200]);
   });
 
   test("forged cookies are none", async () => {
     for (const value of ["", "x", "a".repeat(43), `${"a".repeat(42)}=`, "a".repeat(5000), "../../etc"])
-      assert.deepEqual((await ask("GET", "/api/session", { cookie: `waybeam=${value}` })).json, invalid, value);
+      assert.deepEqual((await ask("GET", "/api/session/sign-ins", { cookie: `waybeam=${value}` })).json, invalid, value);
   });
 });
 
@@ -173,8 +186,8 @@ describe("signing out", () => {
     const answer = await ask("DELETE", "/api/session", here);
     assert.deepEqual([answer.status, cookiesOf(answer).get("waybeam")], [200, ""]);
     assert.match(String(answer.headers["set-cookie"]), /Max-Age=0;/);
-    assert.deepEqual((await ask("GET", "/api/session", here)).json, invalid);
-    assert.equal((await ask("GET", "/api/session", there)).status, 200);
+    assert.deepEqual((await ask("GET", "/api/session/sign-ins", here)).json, invalid);
+    assert.equal((await ask("GET", "/api/session/sign-ins", there)).status, 200);
   });
 
   test("everywhere ends all of the user's, and nobody else's", async () => {
@@ -182,8 +195,8 @@ describe("signing out", () => {
     const other = await signIn(rest, await person(), password);
     const [here, there] = [await signIn(rest, email, password), await signIn(rest, email, password)];
     assert.equal((await ask("DELETE", "/api/session/sign-ins", here)).status, 200);
-    for (const headers of [here, there]) assert.deepEqual((await ask("GET", "/api/session", headers)).json, invalid);
-    assert.equal((await ask("GET", "/api/session", other)).status, 200);
+    for (const headers of [here, there]) assert.deepEqual((await ask("GET", "/api/session/sign-ins", headers)).json, invalid);
+    assert.equal((await ask("GET", "/api/session/sign-ins", other)).status, 200);
     assert.deepEqual(await rest.store.signIns.list(await keyOf(email)), []);
   });
 
@@ -203,7 +216,7 @@ describe("signing out", () => {
     );
     const [one, two] = signIns.map(({ time }: { time: string }) => Date.parse(time));
     assert.ok(one - two >= 60_000);
-    assert.equal((await ask("GET", "/api/session", first)).status, 200);
+    assert.equal((await ask("GET", "/api/session/sign-ins", first)).status, 200);
   });
 });
 
@@ -308,8 +321,8 @@ test("behind a proxy that is trusted and speaks HTTPS the cookie is for HTTPS al
   const read = await proxied.call("GET", "/api/session/sign-ins", { headers: { ...sent, ...person } });
   assert.equal(read.json.signIns[0].address, "192.0.2.9");
   // A cookie that came by HTTPS is none without it, and no other is one with it.
-  assert.equal((await proxied.call("GET", "/api/session", { headers: person })).status, 401);
+  assert.equal((await proxied.call("GET", "/api/session/sign-ins", { headers: person })).status, 401);
   const plain = { ...sent, cookie: person.cookie.replaceAll("__Host-", "") };
-  assert.equal((await proxied.call("GET", "/api/session", { headers: plain })).status, 401);
+  assert.equal((await proxied.call("GET", "/api/session/sign-ins", { headers: plain })).status, 401);
   await endRest(proxied);
 });

@@ -25,7 +25,7 @@ async function session(service: Running): Promise<string> {
 }
 
 async function read(service: Running, cookie: string): Promise<number> {
-  return (await service.request("GET", "/api/session", { headers: { cookie } })).status;
+  return (await service.request("GET", "/api/session/sign-ins", { headers: { cookie } })).status;
 }
 
 /** The same, as if so much time had passed. */

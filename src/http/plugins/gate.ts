@@ -42,7 +42,8 @@ export function createGate(services: Services, secure: boolean): Gate {
     permission: Permission,
     crowd: string | undefined,
   ): ApiError | undefined {
-    if (caller === undefined) return countStranger(request, reply) ?? new ApiError("invalidToken");
+    if (caller === undefined)
+      return countStranger(request, reply) ?? (permission === "anyone" ? undefined : new ApiError("invalidToken"));
     const refusal = count(request, reply, caller) ?? inactivity(caller.user, clock.now()) ?? forged(request, caller);
     if (refusal !== undefined) return refusal;
     if (!allows(permission, caller.user, serviceAccount)) return new ApiError("permissionDenied");

@@ -4,6 +4,7 @@ import { browserMark, csrfOf, isSame } from "../../auth/session-token.ts";
 import { DoneAnswer } from "../../contract/device.ts";
 import {
   FirstPasswordRequest,
+  PresentSessionAnswer,
   SessionAnswer,
   type SessionView,
   SignInRequest,
@@ -19,7 +20,7 @@ import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import type { BrowserSession, Caller } from "../caller.ts";
 import { browserMarkIn, clearSession, sessionToken, setSession } from "../cookies.ts";
-import { answer, callerOf } from "../envelope.ts";
+import { answer, callerOf, serviceAnswer } from "../envelope.ts";
 import { refuseForeign } from "../forgery.ts";
 import type { Services } from "../services.ts";
 import { SignInLimits } from "../sign-in-limits.ts";
@@ -150,14 +151,14 @@ function readRoute(app: App, services: Services): void {
       operationId: "readSession",
       tag: "Authentication",
       summary: "Read who is signed in",
-      description: "401 where nobody is. For the cookie only, as are all calls under `/api/session`.",
-      permission: "person",
+      description: "By the cookie only. A page asks before it knows, so nobody is an answer too, and no failure.",
+      permission: "anyone",
       input: {},
-      ok: { 200: SessionAnswer },
+      ok: { 200: PresentSessionAnswer },
     }),
-    async (request) => {
-      const caller = personOf(request);
-      return answer(caller, { session: await viewOf(services, caller.user, caller.session) });
+    async ({ caller }) => {
+      const session = caller?.session && (await viewOf(services, caller.user, caller.session));
+      return serviceAnswer(caller, { session: session ?? null });
     },
   );
 }

@@ -136,20 +136,20 @@ async function buildApp(
   answerFailures(app, services.log);
   closeUnread(app.server, services.limits.answers.unreadSeconds * 1000);
   answerConnectionErrors(app.server, shareConnections(app.server, services.limits, trustProxy, services.metrics));
-  app.addHook("onRequest", (request, reply, done) => {
-    if (!request.is404) return done();
-    // Before its body is read: on a path that is none, nothing is wrong with what was sent.
-    gate.recognise(request, reply).then(() => {
-      measure(request.method, "unknown", 404, request.startedAt);
-      done(new ApiError("notFound"));
-    }, done);
-  });
   const documentation = collectDocumentation(app);
   countUnread(app, services.answers);
   wrapRoutes(app, gate, measure, services.limits.timeoutSeconds * 1000);
   registerRoutes(app, services);
   documentationRoutes(app, documentation);
-  consoleRoutes(app, { folder: consoleFolder, mapStyle, mapOrigins });
+  const answerUnknown = consoleRoutes(app, { folder: consoleFolder, mapStyle, mapOrigins });
+  app.addHook("onRequest", (request, reply, done) => {
+    if (!request.is404) return done();
+    // Before its body is read: on a path that is none, nothing is wrong with what was sent.
+    gate.recognise(request, reply).then(() => {
+      measure(request.method, "unknown", 404, request.startedAt);
+      if (!answerUnknown(request, reply)) done(new ApiError("notFound"));
+    }, done);
+  });
   await app.ready();
   return { app, documentation };
 }

@@ -71,10 +71,30 @@ describe("the console", () => {
     }
   });
 
+  it("tells a browser of an address that is none, with its page, and a client of the API as the API does", async () => {
+    const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+    for (const url of ["/nowhere", "/device/1/2", "/apiary", "/nowhere?to=/api/x%2", "/nowhere#%zz"]) {
+      const { statusCode, headers, body } = await get(url, { accept });
+      assert.deepEqual([statusCode, body], [404, page], url);
+      assert.equal(headers["cache-control"], "no-store");
+      assert.match(String(headers["content-security-policy"]), /default-src 'none'/);
+    }
+    for (const url of ["/api", "/api/none", "/API/none", "/%61pi/none", "/AP%49", "/api%2fx", "/api?x", "/%zz"]) {
+      const { statusCode, headers } = await get(url, { accept });
+      assert.equal(statusCode, url === "/%zz" ? 400 : 404, url);
+      assert.match(String(headers["content-type"]), /json/);
+    }
+    assert.match(String((await get("/nowhere", { accept: "*/*" })).headers["content-type"]), /json/);
+    const posted = await rest.http.inject({ method: "POST", url: "/nowhere", headers: { accept }, payload: "x" });
+    assert.match(String(posted.headers["content-type"]), /json/);
+  });
+
   it("is not there where it was not built", async () => {
     const without = await startRest({ consoleFolder: join(folder, "none") });
     try {
-      assert.equal((await without.http.inject("/map")).statusCode, 404);
+      const asked = { url: "/map", headers: { accept: "text/html" } };
+      const { statusCode, headers } = await without.http.inject(asked);
+      assert.deepEqual([statusCode, headers["content-type"]], [404, "application/json; charset=utf-8"]);
       assert.equal((await without.http.inject("/")).headers.location, "/docs");
     } finally {
       await endRest(without);

@@ -57,18 +57,21 @@ const types: Readonly<Record<string, string>> = {
 const assetHeaders = { "cache-control": "public, max-age=31536000, immutable" };
 const endings: Readonly<Record<Coding, string>> = { br: ".br", gzip: ".gz" };
 
+/** Answers an address that is none, where a browser asks for a page: the console's page says so. False: it is not for a page, and not answered. */
+export type AnswerUnknown = (request: FastifyRequest, reply: FastifyReply) => boolean;
+
 /**
  * Serves the console that the build left in a folder: the page at each of its paths, and its files. Where nothing was built, there is no console, and `/` leads to the API's documentation.
  * Each file is read once, when somebody first asks, and all answers send the same bytes: what the console holds in memory ends with its files.
  */
-export function consoleRoutes(app: FastifyInstance, options: ConsoleOptions): void {
+export function consoleRoutes(app: FastifyInstance, options: ConsoleOptions): AnswerUnknown {
   const { folder, mapStyle } = options;
   const policy = { "content-security-policy": policyOf(options) };
   app.get("/console.json", { config, schema }, (_request, reply) => reply.headers(policy).send({ mapStyle }));
   if (!existsSync(join(folder, "pages.json"))) {
     // Who opens the service's address in a browser finds what it is.
     app.get("/", { config, schema }, (_request, reply) => reply.redirect("/docs"));
-    return;
+    return () => false;
   }
   const pages: readonly string[] = JSON.parse(readFileSync(join(folder, "pages.json"), "utf8"));
   const assets = new Set(readdirSync(join(folder, "assets")));
@@ -83,10 +86,9 @@ export function consoleRoutes(app: FastifyInstance, options: ConsoleOptions): vo
   }
 
   const root = new Set(readdirSync(folder));
-  for (const url of pages)
-    app.get(url, { config, schema }, (request, reply) =>
-      send("index.html", (file) => root.has(file), request, reply.headers({ ...pageHeaders, ...policy })),
-    );
+  const sendPage = (request: FastifyRequest, reply: FastifyReply) =>
+    send("index.html", (file) => root.has(file), request, reply.headers({ ...pageHeaders, ...policy }));
+  for (const url of pages) app.get(url, { config, schema }, sendPage);
   app.get<{ Params: { readonly file: string } }>("/assets/:file", { config, schema }, (request, reply) => {
     const { file } = request.params;
     const type = types[file.split(".").at(-1) ?? ""];
@@ -94,6 +96,20 @@ export function consoleRoutes(app: FastifyInstance, options: ConsoleOptions): vo
     const has = (name: string) => assets.has(name.slice("assets/".length));
     return send(`assets/${file}`, has, request, reply.headers({ ...assetHeaders, ...policy, "content-type": type }));
   });
+  return (request, reply) => {
+    if (!asksForPage(request)) return false;
+    sendPage(request, reply.code(404)).catch((error: unknown) => reply.send(error));
+    return true;
+  };
+}
+
+/** A path of the API, in all its spellings. */
+const ofApi = /^\/+(?:a|%[46]1)(?:p|%[57]0)(?:i|%[46]9)(?:[/?#]|%2f|$)/i;
+
+/** Whether a browser asks for a page, and not for a call of the API. */
+function asksForPage({ method, headers, url }: FastifyRequest): boolean {
+  const reads = method === "GET" || method === "HEAD";
+  return reads && headers.accept?.includes("text/html") === true && !ofApi.test(url);
 }
 
 function keptFiles(folder: string): (name: string) => Promise<Buffer> {

@@ -160,7 +160,7 @@ export type DaySummary = Static<typeof DaySummary>;
 const next = Type.Optional(
   Instant({
     description:
-      "Present where the range has more positions than one answer reads: the `from` of the request that leads on. What is answered before it is whole.",
+      "Present where the range has more than one answer: the `from` of the request that leads on. What is answered before it is whole.",
   }),
 );
 

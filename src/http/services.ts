@@ -33,7 +33,7 @@ import { createShownFrom, type ShownFrom } from "../domain/shown-from.ts";
 import { createSignIns, type SignIns } from "../domain/sign-ins.ts";
 import { createTenants, type Tenants } from "../domain/tenants.ts";
 import { createTrials, type Trials } from "../domain/trials.ts";
-import { createTrips, type Trips } from "../domain/trips/index.ts";
+import { createTrips, mostOfAnswer, type Trips } from "../domain/trips/index.ts";
 import { createUsage, type Usage } from "../domain/usage.ts";
 import { createUsers, type Users } from "../domain/users.ts";
 import { createVisibility, type Visibility } from "../domain/visibility.ts";
@@ -231,11 +231,15 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     exports: createExports(history, limits.trips.gapSeconds),
     shares: createShares({ ...deps, devices, groups, limits: limits.links, makeToken: makeShareToken }),
     sharedPlaces: createSharedPlaces({ ...deps, visibility, groups, sharedName }),
-    trips: createTrips({ locations: store.locations, shownFrom, settings: limits.trips }),
+    trips: tripsOf(limits, store, shownFrom, turns),
     ...(await alertParts(limits, deps, { visibility, devices, groups, usage, shownFrom, capsOf, largeTurns: turns })),
     capsOf,
     serviceAccount,
   };
+}
+
+function tripsOf({ trips: settings }: HttpLimits, { locations }: Store, shownFrom: ShownFrom, turns: LargeTurns) {
+  return createTrips({ locations, shownFrom, settings, inTurn: inLargeTurn(turns), most: mostOfAnswer });
 }
 
 function liveParts(

@@ -3,6 +3,11 @@ export function dayIn(timeZone: string, now: number): string {
   return zoned(timeZone, now).toPlainDate().toString();
 }
 
+/** When that day began there, epoch ms. */
+export function startOfDayIn(timeZone: string, now: number): number {
+  return zoned(timeZone, now).startOfDay().epochMilliseconds;
+}
+
 /** When the next day begins there, epoch ms. Days of 23 and 25 hours, and those whose midnight is skipped, are counted as they are. */
 export function nextDayIn(timeZone: string, now: number): number {
   return zoned(timeZone, now).add({ days: 1 }).startOfDay().epochMilliseconds;

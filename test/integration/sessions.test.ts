@@ -175,7 +175,11 @@ describe("a session", () => {
 
   test("forged cookies are none", async () => {
     for (const value of ["", "x", "a".repeat(43), `${"a".repeat(42)}=`, "a".repeat(5000), "../../etc"])
-      assert.deepEqual((await ask("GET", "/api/session/sign-ins", { cookie: `waybeam=${value}` })).json, invalid, value);
+      assert.deepEqual(
+        (await ask("GET", "/api/session/sign-ins", { cookie: `waybeam=${value}` })).json,
+        invalid,
+        value,
+      );
   });
 });
 
@@ -195,7 +199,8 @@ describe("signing out", () => {
     const other = await signIn(rest, await person(), password);
     const [here, there] = [await signIn(rest, email, password), await signIn(rest, email, password)];
     assert.equal((await ask("DELETE", "/api/session/sign-ins", here)).status, 200);
-    for (const headers of [here, there]) assert.deepEqual((await ask("GET", "/api/session/sign-ins", headers)).json, invalid);
+    for (const headers of [here, there])
+      assert.deepEqual((await ask("GET", "/api/session/sign-ins", headers)).json, invalid);
     assert.equal((await ask("GET", "/api/session/sign-ins", other)).status, 200);
     assert.deepEqual(await rest.store.signIns.list(await keyOf(email)), []);
   });

@@ -23,6 +23,7 @@ export interface Day {
 export class Days {
   readonly #timeZone: string;
   readonly #gapMs: number;
+  readonly #from: number;
   readonly #days = new Map<string, Day>();
   #previous: Point | undefined;
   #ignition: boolean | undefined;
@@ -30,34 +31,37 @@ export class Days {
   /** Where `#day` ends, epoch ms. */
   #midnight = Number.NEGATIVE_INFINITY;
 
-  /** `gapMs`: standing over a longer silence is not known to be idling. */
-  constructor(timeZone: string, gapMs: number) {
+  /**
+   * `gapMs`: standing over a longer silence is not known to be idling. `from`: what was before it counts to no day; the way from there to the first point behind it
+   * belongs to that one.
+   */
+  constructor(timeZone: string, gapMs: number, from: number) {
     this.#timeZone = timeZone;
     this.#gapMs = gapMs;
+    this.#from = from;
   }
 
-  /** What was reported before the range: the way from there to its first point belongs to that one. */
-  begin(point: Point): void {
+  add(point: Point): void {
+    if (point.time >= this.#from) this.#count(point);
     this.#previous = point;
     if (point.ignition !== undefined) this.#ignition = point.ignition;
   }
 
-  add(point: Point): void {
+  #count(point: Point): void {
     const previous = this.#previous;
     const day = this.#dayOf(point.time);
     day.last = point.time;
     if (previous !== undefined) day.distanceKm += point.mileage - previous.mileage;
     if (point.moved && point.speed !== undefined) day.maxSpeed = Math.max(day.maxSpeed ?? 0, point.speed);
     if (this.#ignition !== undefined) day.idleMs = (day.idleMs ?? 0) + this.#idleMs(previous, point);
-    this.begin(point);
   }
 
   addSegment(segment: Segment): void {
     if (segment.type !== "trip") return;
     const { start, end } = segment;
     const first = this.#days.get(dayIn(this.#timeZone, start.time));
-    if (first !== undefined) first.trips++;
-    for (let from = start.time; from < end.time; ) {
+    if (first !== undefined && start.time >= this.#from) first.trips++;
+    for (let from = Math.max(start.time, this.#from); from < end.time; ) {
       const to = Math.min(nextDayIn(this.#timeZone, from), end.time);
       const day = this.#days.get(dayIn(this.#timeZone, from));
       if (day !== undefined) day.tripMs += to - from;

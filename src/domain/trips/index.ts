@@ -1,1 +1,1 @@
-export { createTrips, type TripSettings, type Trips } from "./trips.ts";
+export { createTrips, mostOfAnswer, type TripSettings, type Trips } from "./trips.ts";

@@ -134,7 +134,7 @@ test("the days' distances are the way in all, and their trips' time that of the 
   fc.assert(
     fc.property(steps, (walk) => {
       const points = pointsOf(walk);
-      const days = new Days("America/Bogota", limits.gapMs);
+      const days = new Days("America/Bogota", limits.gapMs, 0);
       const journey = new Journey(limits);
       const found: Segment[] = [];
       for (const point of points) {
@@ -166,7 +166,7 @@ test("a trip over midnight counts to both days, by the midnight of the zone", ()
   const drive = [0, 5, 10, 15, 20, 25, 30].map(
     (minute): Point => ({ ...at(0, minute, minute > 0), time: from + minute * 60_000 }),
   );
-  const days = new Days("America/Bogota", limits.gapMs);
+  const days = new Days("America/Bogota", limits.gapMs, 0);
   const journey = new Journey(limits);
   for (const point of drive) {
     days.add(point);

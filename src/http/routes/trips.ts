@@ -1,12 +1,13 @@
 import type { FastifyInstance } from "fastify";
 import { DevicePath } from "../../contract/device.ts";
 import { DaysAnswer, DaysRequest, TripsAnswer, TripsRequest } from "../../contract/trip.ts";
+import { historyBytes } from "../answers.ts";
 import { call } from "../call.ts";
 import { answer, callerOf } from "../envelope.ts";
 import type { Services } from "../services.ts";
 
 /** POST /api/devices/{deviceId}/trips and /days. */
-export function tripRoutes(app: FastifyInstance, { devices, trips }: Services): void {
+export function tripRoutes(app: FastifyInstance, { answers, devices, trips }: Services): void {
   app.post<{ Params: { deviceId: string }; Body: TripsRequest }>(
     "/api/devices/:deviceId/trips",
     call({
@@ -20,10 +21,11 @@ export function tripRoutes(app: FastifyInstance, { devices, trips }: Services): 
       ok: { 200: TripsAnswer },
       errors: ["deviceNotFound"],
     }),
-    async (request) => {
+    async (request, reply) => {
+      answers.hold(reply, historyBytes);
       const caller = callerOf(request);
       const device = await devices.find(caller.user, request.params.deviceId);
-      const { warnings, ...found } = await trips.list(device, request.body);
+      const { warnings, ...found } = await trips.list(device, request.body, () => answers.stillOpen(reply));
       return answer(caller, found, warnings);
     },
   );
@@ -40,10 +42,13 @@ export function tripRoutes(app: FastifyInstance, { devices, trips }: Services): 
       ok: { 200: DaysAnswer },
       errors: ["deviceNotFound"],
     }),
-    async (request) => {
+    async (request, reply) => {
+      answers.hold(reply, historyBytes);
       const caller = callerOf(request);
       const device = await devices.find(caller.user, request.params.deviceId);
-      const { warnings, ...found } = await trips.days(caller.user, device, request.body);
+      const { warnings, ...found } = await trips.days(caller.user, device, request.body, () =>
+        answers.stillOpen(reply),
+      );
       return answer(caller, found, warnings);
     },
   );

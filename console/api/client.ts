@@ -7,11 +7,14 @@ export interface SessionOfClient {
   csrf(): string | undefined;
   /** Resolves when the person has signed in again; rejects where they would not. */
   signedInAgain(): Promise<void>;
+  /** The service refuses something that was shown: what the person may do has changed. */
+  refused(): void;
 }
 
 let session: SessionOfClient = {
   csrf: () => undefined,
   signedInAgain: () => Promise.reject(new Problem("authentication failed, invalid token", 401)),
+  refused: () => undefined,
 };
 
 /** Says who has the session. */
@@ -23,6 +26,7 @@ export function useSession(of: SessionOfClient): void {
 export async function send(request: Request): Promise<Response> {
   const again = request.clone();
   const response = await fetch(withToken(request));
+  if (response.status === 403) session.refused();
   if (response.status !== 401) return response;
   await session.signedInAgain();
   return await fetch(withToken(again));

@@ -2470,7 +2470,7 @@ export interface components {
       error: null;
       apiUsage?: number;
       apiDailyUsage?: number;
-      session: {
+      session: ({
         userId: string;
         account: string;
         email: string;
@@ -2478,7 +2478,8 @@ export interface components {
         /** Format: date-time */
         expires: string;
         secondFactor: boolean;
-      } | null;
+        may: ("admin" | "write" | "sendCommands" | "sendSmsCommands" | "sendSmsAlerts" | "service")[];
+      }) | null;
       warnings?: string[];
     };
     PublicKeysAnswer: {
@@ -2642,6 +2643,7 @@ export interface components {
         /** Format: date-time */
         expires: string;
         secondFactor: boolean;
+        may: ("admin" | "write" | "sendCommands" | "sendSmsCommands" | "sendSmsAlerts" | "service")[];
       };
       warnings?: string[];
     };

@@ -1,15 +1,11 @@
 import { useSession } from "./client.ts";
 import { Problem, problemOfAnswer } from "./problem.ts";
+import type { components } from "./schema.ts";
 
 /** A person's session, as `GET /api/session` gives it. */
-export interface Session {
-  readonly userId: string;
-  readonly account: string;
-  readonly email: string;
-  readonly csrf: string;
-  readonly expires: string;
-  readonly secondFactor: boolean;
-}
+export type Session = components["schemas"]["SessionAnswer"]["session"];
+/** Something that a person may do beyond looking. */
+export type Ability = Session["may"][number];
 
 /** What a person signs in with. */
 export interface Credentials {
@@ -27,6 +23,11 @@ export function session(): Session | undefined {
   return current;
 }
 
+/** Whether the person may do something, as the service says it. What does it is shown only then. */
+export function may(ability: Ability): boolean {
+  return current?.may.includes(ability) === true;
+}
+
 /** Whether requests wait for the person to sign in again. */
 export function mustSignInAgain(): boolean {
   return waiting.length > 0;
@@ -38,7 +39,7 @@ function signedInAgain(): Promise<void> {
   return waits.promise;
 }
 
-useSession({ csrf: () => current?.csrf, signedInAgain });
+useSession({ csrf: () => current?.csrf, signedInAgain, refused: () => void checkSession() });
 
 async function ask(method: string, path: string, body?: object): Promise<unknown> {
   const response = await fetch(path, {
@@ -60,8 +61,11 @@ function sessionIn(answered: unknown): Session | undefined {
   return (answered as { readonly session: Session | null }).session ?? undefined;
 }
 
+/** Where another person has signed in meanwhile, in another tab perhaps, nothing of what the page holds is for that one. */
 function take(answered: unknown): void {
+  const before = current;
   current = sessionIn(answered);
+  if (before && current && before.userId !== current.userId) location.reload();
 }
 
 /** Asks whether somebody is signed in already. */
@@ -73,8 +77,7 @@ export async function loadSession(): Promise<void> {
 export async function checkSession(): Promise<void> {
   const answered = await ask("GET", "/api/session").catch(() => undefined);
   if (answered === undefined) return;
-  const present = sessionIn(answered);
-  if (present !== undefined) current = present;
+  if (sessionIn(answered) !== undefined) take(answered);
   else await signedInAgain().catch(() => undefined);
 }
 
@@ -86,7 +89,6 @@ export async function signIn(credentials: Credentials): Promise<void> {
   waiting = [];
   const same = before === undefined || before === current?.userId;
   for (const { resolve, reject } of ended) same ? resolve() : reject(new Problem("", 401));
-  if (!same) location.reload();
 }
 
 /** Gives up what waits for a new sign-in. */

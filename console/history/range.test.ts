@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { dayRange, localText, momentOf } from "./range.ts";
+import { dayRange, fieldOf, localText, momentOf, momentOrNull } from "./range.ts";
 
 describe("local time", () => {
   it("is shown and read in the person's zone", () => {
@@ -15,6 +15,14 @@ describe("local time", () => {
     assert.equal(momentOf("2026-03-29T12:00:00", "Europe/Madrid"), "2026-03-29T10:00:00.000Z");
     assert.equal(momentOf("2026-10-25T02:30:00", "Europe/Madrid"), "2026-10-25T00:30:00.000Z");
   });
+});
+
+it("a field that nobody touched means the same moment, and an empty one none", () => {
+  const [before, zone] = ["2026-12-31T04:59:59.999Z", "America/Bogota"];
+  assert.equal(momentOrNull(fieldOf(before, zone), before, zone), before);
+  assert.equal(momentOrNull("2026-12-30T23:59", before, zone), "2026-12-31T04:59:00.000Z");
+  assert.equal(momentOrNull(fieldOf(null, zone), null, zone), null);
+  assert.equal(momentOrNull("", before, zone), null);
 });
 
 it("a day is that of the zone, also one of 23 hours", () => {

@@ -14,6 +14,17 @@ export function momentOf(local: string, timeZone: string): string {
   return new Date(offset === before ? guess : asUtc - offset).toISOString();
 }
 
+/** What a field of local time shows of a moment; of none it is empty. */
+export function fieldOf(moment: string | null | undefined, timeZone: string): string {
+  return moment ? localText(moment, timeZone) : "";
+}
+
+/** What a field of local time means. A moment that was not touched stays as it was, to the millisecond. */
+export function momentOrNull(field: string, before: string | null | undefined, timeZone: string): string | null {
+  if (field === "") return null;
+  return before && field === localText(before, timeZone) ? before : momentOf(field, timeZone);
+}
+
 /** The day of a zone that was so many days ago; the present one ends now. */
 export function dayRange(now: number, back: number, timeZone: string): { readonly from: string; readonly to: string } {
   const { year, month, day } = partsOf(now, timeZone);

@@ -1,4 +1,5 @@
 import type { components } from "../api/schema.ts";
+import { fieldOf, momentOrNull } from "../history/range.ts";
 import { type TagRow, tagRows, tagsOf } from "./tags.ts";
 
 type Device = components["schemas"]["Device"];
@@ -11,7 +12,7 @@ export interface DeviceDraft {
   description: string;
   min: string;
   tags: TagRow[];
-  /** A day of UTC; "": never. */
+  /** In the person's zone; "": never. */
   expires: string;
   aliases: string;
   milleageStart: string | number | null;
@@ -25,11 +26,11 @@ export interface DeviceDraft {
   noSecret: boolean;
 }
 
-/** What the form begins with. */
-export function draftOf(device: Device | undefined, id: string): DeviceDraft {
+/** What the form begins with. `given`: id of a new device. */
+export function draftOf(device: Device | undefined, given: string, timeZone: string): DeviceDraft {
   return {
-    ...{ id: device?.id ?? id, name: device?.name ?? "", description: device?.description ?? "" },
-    ...{ min: device?.min ?? "", tags: tagRows(device?.tags ?? {}), expires: device?.expires?.slice(0, 10) ?? "" },
+    ...{ id: device?.id ?? given, name: device?.name ?? "", description: device?.description ?? "" },
+    ...{ min: device?.min ?? "", tags: tagRows(device?.tags ?? {}), expires: fieldOf(device?.expires, timeZone) },
     ...{ aliases: device?.aliases.join(", ") ?? "", milleageStart: device?.milleageStart ?? 0 },
     ...{ protocols: [...(device?.protocols ?? [])], networks: device?.networks.join(", ") ?? "" },
     ...{ positionDays: device?.positionDays ?? "", timeOffset: device?.timeOffset ?? 0 },
@@ -37,15 +38,14 @@ export function draftOf(device: Device | undefined, id: string): DeviceDraft {
   };
 }
 
-/** What the form means for the service. `expires`: of the device until now; an hour of a day that was not changed stays. */
-export function fieldsOf(draft: DeviceDraft, expires: string | null): Fields {
-  const day = draft.expires;
+/** What the form means for the service. `before`: when the device expires until now. */
+export function fieldsOf(draft: DeviceDraft, before: string | null, timeZone: string): Fields {
   const fields = {
     ...{ name: orNull(draft.name), description: orNull(draft.description), min: orNull(draft.min) },
     ...{ tags: tagsOf(draft.tags), aliases: listOf(draft.aliases), networks: listOf(draft.networks) },
     ...{ milleageStart: numberOf(draft.milleageStart), positionDays: numberOf(draft.positionDays) },
     ...{ timeOffset: numberOf(draft.timeOffset), protocols: draft.protocols, speedUnit: orNull(draft.speedUnit) },
-    expires: day === "" ? null : day === expires?.slice(0, 10) ? expires : `${day}T00:00:00Z`,
+    expires: momentOrNull(draft.expires, before, timeZone),
     ...(draft.noSecret ? { secret: null } : draft.secret !== "" && { secret: draft.secret }),
   };
   // Protocols and units are chosen of those that the service's own document names.

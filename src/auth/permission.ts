@@ -1,5 +1,6 @@
+import { type Ability, abilities } from "../contract/session.ts";
 import { ApiError } from "../errors/catalogue.ts";
-import { holds, isOutsideWindow, type User } from "../model/account.ts";
+import { holds, isOutsideWindow, maySendSmsAlerts, type User } from "../model/account.ts";
 import { mayCommand } from "../model/command.ts";
 
 /**
@@ -49,6 +50,19 @@ export function allows(permission: Permission, user: User, serviceAccount: numbe
     case "shared":
       return false;
   }
+}
+
+/** What an active user may do beyond looking. */
+export function abilitiesOf(user: User, serviceAccount: number): readonly Ability[] {
+  const may: Readonly<Record<Ability, boolean>> = {
+    admin: isAdmin(user),
+    write: allows("write", user, serviceAccount),
+    sendCommands: mayCommand(user, "data"),
+    sendSmsCommands: mayCommand(user, "sms"),
+    sendSmsAlerts: maySendSmsAlerts(user),
+    service: allows("service", user, serviceAccount),
+  };
+  return abilities.filter((ability) => may[ability]);
 }
 
 /** Whether the operator may do what needs this permission: nothing that is an account's own. */

@@ -67,6 +67,11 @@ export const SecondFactorAnswer = success({
   recoveryCodes: NullableList({ description: "Each good once in place of a code. Shown this once." }),
 });
 
+/** What a user may do beyond looking, by the privilege that is asked for. `service`: what concerns the whole service. */
+export const abilities = ["admin", "write", "sendCommands", "sendSmsCommands", "sendSmsAlerts", "service"] as const;
+/** Something that a user may do. */
+export type Ability = (typeof abilities)[number];
+
 const session = Type.Object({
   userId: Type.String(),
   account: Type.String({ description: "Id of the user's account." }),
@@ -76,6 +81,10 @@ const session = Type.Object({
   }),
   expires: Instant({ description: "When the session ends however much it is used." }),
   secondFactor: Type.Boolean({ description: "Whether the user has a second factor." }),
+  may: Type.Array(Type.Unsafe<Ability>({ type: "string", enum: [...abilities] }), {
+    description:
+      "What the user may do, whichever privilege grants it, among what it sees: programs offer what stands here. `admin`: all of the account · `write`: devices, groups, zones, rules and alerts · `sendCommands`, `sendSmsCommands`, `sendSmsAlerts` · `service`: what concerns the whole service.",
+  }),
 });
 /** A session of a person, as answers show it. */
 export type SessionView = Static<typeof session>;

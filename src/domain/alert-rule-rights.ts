@@ -1,5 +1,5 @@
 import { ApiError } from "../errors/catalogue.ts";
-import { holds, type User } from "../model/account.ts";
+import { maySendSmsAlerts, type User } from "../model/account.ts";
 import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
 import { mayCommand } from "../model/command.ts";
 import type { NamedByRule, Watched } from "../ports/alert-store.ts";
@@ -97,7 +97,7 @@ export function createRuleRights(
 
 function privilegesMissing(user: User, fields: AlertRuleFields, where: string): readonly string[] {
   const problems: string[] = [];
-  if (fields.channels.sms.length > 0 && !holds(user, "admin") && !holds(user, "sendSmsAlerts"))
+  if (fields.channels.sms.length > 0 && !maySendSmsAlerts(user))
     problems.push(`${where}/channels/sms: needs the privilege sendSmsAlerts`);
   for (const [sms, channel, privilege] of [
     [false, "data", "sendCommands"],

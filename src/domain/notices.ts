@@ -1,7 +1,7 @@
 import type { NoticeView } from "../contract/notice.ts";
 import { formatInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
-import { holds, type User } from "../model/account.ts";
+import { holds, maySendSmsAlerts, type User } from "../model/account.ts";
 import { mayCommand } from "../model/command.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { Notice, NoticeState, NoticeTarget } from "../model/notice.ts";
@@ -109,7 +109,7 @@ export function createNotices({ store, devices, visibility, bus, clock, resends 
 
 /** What costs money or reaches into a vehicle asks for the privilege that setting it in a rule asks for. */
 function checkMaySend(user: User, target: NoticeTarget): void {
-  if (target.channel === "sms" && !holds(user, "admin") && !holds(user, "sendSmsAlerts"))
+  if (target.channel === "sms" && !maySendSmsAlerts(user))
     throw new ApiError("permissionDenied", ["needs the privilege sendSmsAlerts"]);
   if (target.channel === "command" && !mayCommand(user, target.sms ? "sms" : "data"))
     throw new ApiError("permissionDenied", [`needs the privilege ${target.sms ? "sendSmsCommands" : "sendCommands"}`]);

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { RecipientReply, RecipientRequest, RecipientView } from "../contract/recipient.ts";
 import { formatInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
-import { type Account, holds, type User } from "../model/account.ts";
+import { type Account, maySendSmsAlerts, type User } from "../model/account.ts";
 import { dayIn, secondsToNextDayIn } from "../model/account-day.ts";
 import type { CapsOf } from "../model/caps.ts";
 import type { Language } from "../model/language.ts";
@@ -82,7 +82,7 @@ class StoredRecipients implements Recipients {
     const { accountKey } = caller;
     const name = nameOf(accountKey, to);
     if (name === undefined) throw new ApiError("badRequest", ["body/to: must be an e-mail address or a phone number"]);
-    if (name.channel === "sms" && !holds(caller, "admin") && !holds(caller, "sendSmsAlerts"))
+    if (name.channel === "sms" && !maySendSmsAlerts(caller))
       throw new ApiError("permissionDenied", ["needs the privilege sendSmsAlerts"]);
     const account = await store.accounts.find(accountKey);
     if (account === undefined) throw new ApiError("invalidToken");

@@ -76,3 +76,8 @@ export function isOutsideWindow({ from, expires }: Pick<User, "from" | "expires"
 export function holds(user: Pick<User, "privileges">, privilege: (typeof privilegeNames)[number]): boolean {
   return user.privileges?.includes(privilege) === true;
 }
+
+/** Whether the user may have alerts told by SMS (decisions page, "Users"). */
+export function maySendSmsAlerts(user: Pick<User, "privileges">): boolean {
+  return holds(user, "admin") || holds(user, "sendSmsAlerts");
+}

@@ -44,13 +44,14 @@ describe("signing in", () => {
     const answer = await tryIn(email.toUpperCase(), password);
     assert.equal(answer.status, 200);
     const { session, apiUsage } = answer.json;
+    const all = ["admin", "write", "sendCommands", "sendSmsCommands", "sendSmsAlerts", "service"];
     const user = await rest.store.users.findByEmail(email);
     const account = await rest.store.accounts.find(user?.accountKey ?? 0);
     const lifetime = Date.parse(session.expires) - rest.clock.now();
     assert.ok(lifetime > 2_591_990_000 && lifetime <= 2_592_000_000);
     assert.deepEqual(
       { ...session, csrf: session.csrf.length, expires: "" },
-      { userId: user?.id, account: account?.id, email, csrf: 43, expires: "", secondFactor: false },
+      { userId: user?.id, account: account?.id, email, csrf: 43, expires: "", secondFactor: false, may: all },
     );
     assert.ok(apiUsage > 0 && user?.lastLogin !== null);
     const [cookie = "", mark = ""] = [answer.headers["set-cookie"]].flat().map(String);
@@ -126,8 +127,14 @@ describe("a session", () => {
     const token = await rest.ownerToken();
     const set = (path: string, value: unknown) =>
       rest.call("PATCH", `/api/users/${id}`, { token, body: [{ op: "add", path, value }] });
+    const may = async () => (await ask("GET", "/api/session", headers)).json.session.may;
     assert.equal((await ask("POST", "/api/groups", headers, { name: "A" })).status, 201);
+    await set("/privileges", ["write", "execute"]);
+    assert.deepEqual(await may(), ["write", "sendCommands", "sendSmsCommands"]);
+    await set("/privileges", ["sendSmsAlerts", "sendCommands"]);
+    assert.deepEqual(await may(), ["sendCommands", "sendSmsAlerts"]);
     await set("/privileges", ["read"]);
+    assert.deepEqual(await may(), []);
     assert.deepEqual(outcome(await ask("POST", "/api/groups", headers, { name: "B" })), [403, "permission denied"]);
     await set("/disabled", true);
     assert.deepEqual(outcome(await ask("GET", "/api/devices", headers)), [403, "user disabled"]);

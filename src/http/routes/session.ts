@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { inactivity } from "../../auth/permission.ts";
+import { abilitiesOf, inactivity } from "../../auth/permission.ts";
 import { browserMark, csrfOf, isSame } from "../../auth/session-token.ts";
 import { DoneAnswer } from "../../contract/device.ts";
 import {
@@ -127,14 +127,15 @@ async function signedIn(services: Services, user: User, request: FastifyRequest,
 }
 
 async function viewOf(
-  { store, secondFactors }: Services,
+  { store, secondFactors, serviceAccount }: Services,
   user: User,
   { signIn, csrf }: BrowserSession,
 ): Promise<SessionView> {
   const account = await store.accounts.find(user.accountKey);
   if (account === undefined) throw new ApiError("invalidToken");
   const [expires, secondFactor] = [formatInstant(signIn.expires), await secondFactors.has(user.key)];
-  return { userId: user.id, account: account.id, email: user.email, csrf, expires, secondFactor };
+  const may = [...abilitiesOf(user, serviceAccount)];
+  return { userId: user.id, account: account.id, email: user.email, csrf, expires, secondFactor, may };
 }
 
 /** Who came by the cookie. Only for routes of the permission `person`: the gate has let it in. */

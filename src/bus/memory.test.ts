@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { BusEvent } from "../ports/bus.ts";
 import { createMemoryBus } from "./memory.ts";
 
-const changed: BusEvent = { type: "userChanged", key: 7 };
+const changed: BusEvent = { type: "userChanged", accountKey: 1, key: 7 };
 
 test("every listener hears an event before publish returns, and none after it left", async () => {
   const bus = createMemoryBus((error) => assert.fail(String(error)));

@@ -37,7 +37,7 @@ export function createIdChange(context: IdChangeContext) {
     bus.publish({ type: "deviceChanged", accountKey, key, id, formerId: before.id });
     bus.publish({ type: "groupChanged", accountKey });
     bus.publish({ type: "rulesChanged", accountKey });
-    for (const user of result.users) bus.publish({ type: "userChanged", key: user });
+    for (const user of result.users) bus.publish({ type: "userChanged", accountKey, key: user });
     return result.device;
   }
 

@@ -65,7 +65,7 @@ export function createPeople(context: PeopleContext): People {
   async function setPassword(user: User, password: string): Promise<void> {
     const hash = await context.hashPassword(password, user.accountKey, context.leastPassword);
     if (!(await store.users.setPassword(user.key, hash, clock.now(), user))) throw new ApiError("userNotFound");
-    bus.publish({ type: "userChanged", key: user.key });
+    bus.publish({ type: "userChanged", accountKey: user.accountKey, key: user.key });
     await tell("passwordChanged", user, user, user);
   }
 

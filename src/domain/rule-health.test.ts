@@ -56,7 +56,7 @@ test("enabled rules with problems are counted, and again when something changed"
   assert.equal(read(), 2);
   lost = new Set();
   down = true;
-  bus.publish({ type: "userChanged", key: 3 });
+  bus.publish({ type: "userChanged", accountKey: 1, key: 3 });
   await health.count();
   down = false;
   await health.count();

@@ -38,8 +38,7 @@ export class RuleHealth {
 
   start(): void {
     this.#unsubscribe = this.#context.bus.subscribe((event) => {
-      if (event.type === "userChanged") this.#all = true;
-      else if ("accountKey" in event) this.#changed.add(event.accountKey);
+      if ("accountKey" in event) this.#changed.add(event.accountKey);
     });
     this.#timer = setInterval(() => void this.count(), countMs).unref();
     void this.count();

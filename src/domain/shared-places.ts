@@ -10,7 +10,7 @@ import type { Groups } from "./groups.ts";
 import type { LiveDevice } from "./live/changes.ts";
 import { eventFrame } from "./live/frame.ts";
 import { scopeOf, type Wanted } from "./live/scope.ts";
-import type { Visibility } from "./visibility.ts";
+import type { DeviceScope, Visibility } from "./visibility.ts";
 
 /** A link that lasts, and the user through whose eyes it sees. */
 export interface HeldShare {
@@ -22,8 +22,8 @@ export interface HeldShare {
 export interface SharedPlaces {
   /** The devices that the link shows now. @throws ApiError `linkNotValid`: there is nothing that it may show any more */
   devices(held: HeldShare): Promise<SharedDevice[]>;
-  /** What its stream is asked for. @throws ApiError `linkNotValid` */
-  wanted(share: Share): Promise<Wanted>;
+  /** The same for its stream, while it lasts. */
+  scope(held: HeldShare): Promise<DeviceScope>;
   /** An event of the user's own stream as the holder gets it. */
   shown(share: Share): (frame: Uint8Array, device: LiveDevice) => Uint8Array;
 }
@@ -39,6 +39,14 @@ export interface SharedPlacesContext {
   readonly sharedName: (tokenHash: string, device: number) => string;
 }
 
+/** What the stream of a link tells: where its devices are. */
+export const sharedWanted: Wanted = {
+  kinds: new Set(["location"]),
+  devices: undefined,
+  groups: undefined,
+  box: undefined,
+};
+
 /** Devices that are read at a time. */
 const readAtOnce = 500;
 
@@ -46,12 +54,16 @@ const readAtOnce = 500;
 export function createSharedPlaces(context: SharedPlacesContext): SharedPlaces {
   const { store, visibility, groups, lastLocations, clock, sharedName } = context;
 
-  async function wanted({ target }: Share): Promise<Wanted> {
-    const usual = { kinds: new Set(["location"] as const), box: undefined };
-    if ("group" in target) return { ...usual, devices: undefined, groups: [target.group] };
+  async function scope({ share: { target }, user }: HeldShare): Promise<DeviceScope> {
+    if ("group" in target) {
+      // An admin's group is seen whole, also where it is gone: then it names no devices.
+      await groups.find(user, target.group).catch(notValid);
+      return scopeOf(user, { devices: undefined, groups: [target.group] }, visibility, groups);
+    }
     const device = await store.devices.findByKey(target.device);
-    if (device === undefined) throw new ApiError("linkNotValid");
-    return { ...usual, devices: new Set([device.id]), groups: undefined };
+    const isGone = device === undefined || (device.expires !== null && clock.now() >= device.expires);
+    if (isGone || !(await visibility.sees(user, device))) throw new ApiError("linkNotValid");
+    return { all: false, ids: new Set([device.id]) };
   }
 
   async function placeOf(device: Device): Promise<SharedPlace | null> {
@@ -60,22 +72,17 @@ export function createSharedPlaces(context: SharedPlacesContext): SharedPlaces {
   }
 
   return {
-    wanted,
+    scope,
     async devices({ share, user }) {
-      // An admin's group is seen whole, also where it is gone: then it names no devices.
-      if ("group" in share.target) await groups.find(user, share.target.group).catch(notValid);
-      const { ids } = await scopeOf(user, await wanted(share), visibility, groups);
+      const all = [...(await scope({ share, user })).ids];
       const seen: SharedDevice[] = [];
-      const all = [...ids];
       for (let at = 0; at < all.length; at += readAtOnce)
         for (const device of await store.devices.some(user.accountKey, all.slice(at, at + readAtOnce), clock.now()))
-          if (!("device" in share.target) || share.target.device === device.key)
-            seen.push({
-              key: sharedName(share.tokenHash, device.key),
-              name: device.name,
-              location: await placeOf(device),
-            });
-      if (seen.length === 0 && "device" in share.target) throw new ApiError("linkNotValid");
+          seen.push({
+            key: sharedName(share.tokenHash, device.key),
+            name: device.name,
+            location: await placeOf(device),
+          });
       return seen;
     },
     shown: (share) => (frame, device) => sharedFrame(frame, sharedName(share.tokenHash, device.key), device.name),

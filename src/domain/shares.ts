@@ -96,8 +96,6 @@ export function createShares(context: SharesContext): Shares {
       const share = await store.shares.remove(whose(user), id);
       if (share === undefined) throw new ApiError("shareNotFound");
       cache.drop(share.tokenHash);
-      // Streams that it opened end too.
-      bus.publish({ type: "userChanged", key: share.userKey });
     },
     find(tokenHash) {
       const found = cache.get(tokenHash);

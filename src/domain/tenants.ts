@@ -128,7 +128,7 @@ export function createTenants(context: TenantsContext): Tenants {
         if (owner === undefined) throw new ApiError("accountNotFound", ["the account has no owner yet"]);
         const key = makeApiKey(ids);
         await users.setApiKey(owner.key, { id: key.id, hash: key.hash }, clock.now());
-        bus.publish({ type: "userChanged", key: owner.key });
+        bus.publish({ type: "userChanged", accountKey: owner.accountKey, key: owner.key });
         if (owner.apiKeyId !== null) await tell("keyReplaced", owner, owner, null);
         return { id: owner.id, email: owner.email, apiKey: key.secret };
       }),

@@ -110,7 +110,7 @@ export function createUsers(context: UsersContext): Users {
         const user = await visible(caller, id);
         if (user.owner) throw new ApiError("ownerProtected", ["the account's owner can't be deleted"]);
         if (!(await users.remove(user.key))) throw new ApiError("userNotFound");
-        bus.publish({ type: "userChanged", key: user.key });
+        bus.publish({ type: "userChanged", accountKey: user.accountKey, key: user.key });
         context.forget(user.key);
       }),
     makeApiKey: (caller, id, { presentSecret }) =>
@@ -144,7 +144,7 @@ function createSetApiKey(context: UsersContext) {
     key: { readonly id: string; readonly hash: string } | null,
   ): Promise<void> => {
     await store.users.setApiKey(user.key, key, clock.now(), user);
-    bus.publish({ type: "userChanged", key: user.key });
+    bus.publish({ type: "userChanged", accountKey: user.accountKey, key: user.key });
     // A first key ends nothing.
     if (user.apiKeyId !== null) await tell(key === null ? "keyEnded" : "keyReplaced", user, user, caller);
   };
@@ -207,7 +207,7 @@ function createChange({ store, bus, clock, ids, hashPassword }: UsersContext) {
   async function changed(result: User | "emailInUse" | "missing", warnings: readonly string[]): Promise<ChangedUser> {
     if (result === "emailInUse") throw new ApiError("emailInUse", ["body/email: is a user's already"]);
     if (result === "missing") throw new ApiError("userNotFound");
-    bus.publish({ type: "userChanged", key: result.key });
+    bus.publish({ type: "userChanged", accountKey: result.accountKey, key: result.key });
     return { user: result, warnings: [...warnings, ...(await warningsOf(result.accountKey, result))] };
   }
 

@@ -23,7 +23,7 @@ export type BusEvent =
       readonly formerId?: string;
     }
   /** A user was changed or deleted, or its key was. */
-  | { readonly type: "userChanged"; readonly key: number }
+  | { readonly type: "userChanged"; readonly accountKey: number; readonly key: number }
   /** A group of the account was made, changed or deleted: what its users see must be asked again. */
   | { readonly type: "groupChanged"; readonly accountKey: number }
   /** A rule or a geofence of the account was made, changed or deleted. */

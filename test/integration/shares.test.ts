@@ -142,6 +142,25 @@ test("one shares what one sees, and the link ends with that, with its maker and 
   assert.deepEqual(left, [other.share]);
 });
 
+test("the stream of a link ends when its maker sees no longer what it shows, and does not begin then", async () => {
+  const { id } = (await rest.call("POST", "/api/groups", { token, body: { name: "Three", devices: ["van"] } })).json;
+  const maker = await rest.userToken({ email: "seer@example.com", deviceId: "van", group: id });
+  const user = await rest.store.users.findByEmail("seer@example.com");
+  const links = [
+    await made({ deviceId: "van", expires: ends() }, maker),
+    await made({ groupId: id, expires: ends() }, maker),
+  ];
+  const streams = links.map((link) => EventStream.open({ url, path: "/api/shared/stream", token: link.token }));
+  for (const stream of streams) await (await stream).next("live");
+  const body = ["/deviceId", "/group"].map((path) => ({ op: "remove", path }));
+  await rest.call("PATCH", `/api/users/${user?.id}`, { token, body });
+  for (const stream of streams) assert.deepEqual((await (await stream).next("end")).data, { error: "link not valid" });
+  for (const link of links)
+    assert.equal((await rest.call("GET", "/api/shared/stream", { token: link.token })).status, 404);
+  for (const { share } of links) await end(share.id);
+  await rest.call("DELETE", `/api/groups/${id}`, { token });
+});
+
 test("a wrong request is answered with what is wrong", async () => {
   for (const [body, detail] of [
     [{ expires: ends() }, "body: needs either deviceId or groupId"],

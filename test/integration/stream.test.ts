@@ -158,6 +158,28 @@ describe("the live stream", () => {
     assert.deepEqual(await presentOf(stream), present);
   });
 
+  test("what changes of users of another account, or of sessions, is no change of rights", async () => {
+    const first = await open();
+    await first.next("live");
+    await rest.report("a", fix(1));
+    const { id } = await first.next("location");
+    first.close();
+    const account = await rest.store.accounts.create(
+      { id: "another", name: "Another", timeZone: "Etc/UTC", licenses: 5, language: "en" },
+      rest.clock.now(),
+    );
+    const [email, password] = ["theirs@example.com", "correct horse battery"];
+    const token = await rest.userToken({ accountKey: account.key, privileges: ["admin"] });
+    const passwordHashOf = await passwordHash(password);
+    await rest.userToken({ email, passwordHash: passwordHashOf, passwordSignsIn: true });
+    const { users } = (await rest.call("GET", "/api/users", { token })).json;
+    const body = [{ op: "replace", path: "/name", value: "Another name" }];
+    assert.equal((await rest.call("PATCH", `/api/users/${users[0].id}`, { token, body })).status, 200);
+    await rest.call("DELETE", "/api/session", { headers: await signIn(rest, email, password) });
+    const again = await open({ headers: { "last-event-id": id ?? "" } });
+    assert.deepEqual(told(await again.upTo("live")), ["live"]);
+  });
+
   test("tells alerts as they are found, acknowledged and ended", async () => {
     const stream = await open({ query: { kind: "alert" } });
     await stream.next("live");

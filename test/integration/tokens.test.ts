@@ -88,10 +88,10 @@ describe("tokens", () => {
     const user = await rest.store.users.findByEmail("replaced@example.com");
     assert.ok(user);
     await rest.store.users.setApiKey(user.key, { id: "another", hash: "00" }, rest.clock.now());
-    rest.bus.publish({ type: "userChanged", key: user.key });
+    rest.bus.publish({ type: "userChanged", accountKey: 1, key: user.key });
     assert.deepEqual((await rest.call("GET", "/api/devices", { token: replaced })).json, invalid);
     await rest.store.users.setApiKey(user.key, null, rest.clock.now());
-    rest.bus.publish({ type: "userChanged", key: user.key });
+    rest.bus.publish({ type: "userChanged", accountKey: 1, key: user.key });
     assert.deepEqual((await rest.call("GET", "/api/devices", { token: replaced })).json, invalid);
   });
 });

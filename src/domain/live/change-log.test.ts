@@ -39,7 +39,7 @@ test("from any place on: the newest change of each thing, once and in order, and
         if ("put" in next) {
           const { put: about, bytes } = next;
           const before = known.find((one) => one.about === about);
-          assert.equal(log.put(about, about, bytes), before?.seq ?? 0);
+          assert.equal(log.put(about, about, bytes)?.seq ?? 0, before?.seq ?? 0);
           known = [...known.filter((one) => one !== before), { seq: ++seq, about, bytes }];
           trim(12);
         } else if ("trim" in next) {

@@ -51,9 +51,9 @@ export class ChangeLog<T> {
 
   /**
    * Adds the change of a thing. `bytes`: 0 where things are bounded themselves.
-   * @returns the place of the change that it replaces; 0: there was none
+   * @returns the change that it replaces
    */
-  put(about: string, value: T, bytes = 0): number {
+  put(about: string, value: T, bytes = 0): Change<T> | undefined {
     const before = this.#current.get(about);
     if (before !== undefined) this.#drop(before);
     const slot = { seq: ++this.#newest, value, about, bytes, replaced: false };
@@ -65,7 +65,7 @@ export class ChangeLog<T> {
       this.#bytes += bytes;
       this.trim(this.#mostBytes);
     }
-    return before?.seq ?? 0;
+    return before;
   }
 
   /** A thing is gone, and its change with it. */
@@ -99,7 +99,7 @@ export class ChangeLog<T> {
   }
 
   /** Of the changes behind a place those of some things, and all that count bytes. Costs nothing for what else changes. */
-  some(abouts: readonly string[], seq: number): Iterable<Change<T>> {
+  some(abouts: Iterable<string>, seq: number): Iterable<Change<T>> {
     const found: Slot<T>[] = [];
     for (const about of abouts) {
       const slot = this.#current.get(about);

@@ -8,7 +8,7 @@ import type { LastLocations, Latest } from "../../ports/last-location.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Presence } from "../../ports/presence.ts";
 import type { Store } from "../../ports/store.ts";
-import { RecentMap } from "../../shares/recent-map.ts";
+import type { RecentMap } from "../../shares/recent-map.ts";
 import { alertView } from "../alerts.ts";
 import { commandView } from "../command-view.ts";
 import { AlertNews } from "./alert-news.ts";
@@ -19,8 +19,6 @@ import type { Listener } from "./listener.ts";
 
 /** Bytes of an account's newest alerts, commands and devices that went: some thousand, which a reader that was away for minutes may have missed. */
 const ringBytes = 1_048_576;
-/** Events of positions that are kept for the listeners who come to them next, some 500 bytes each. */
-const keptFrames = 8192;
 /** Devices of one question of the store, and their bytes. */
 const askedDevices = 500;
 const pageBytes = 4_194_304;
@@ -33,6 +31,8 @@ export interface FeedContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  /** The newest events of positions, for the listeners who come to them next. */
+  readonly frames: RecentMap<LiveChange, Framed>;
   /** There is something to send. */
   readonly changed: () => void;
   /** A listener was slower than changes, and gets the newer ones alone. */
@@ -54,7 +54,6 @@ export class AccountFeed implements LiveChanges {
   readonly #alerts: AlertNews;
   readonly #devices = new Map<string, LiveDevice>();
   readonly #byKey = new Map<DeviceKey, LiveDevice>();
-  readonly #frames = new RecentMap<LiveChange, Framed>(keptFrames);
   /** Ids of devices that are to be read again. */
   readonly #doubted = new Set<string>();
   #indexes = 0;
@@ -152,11 +151,12 @@ export class AccountFeed implements LiveChanges {
 
   framed({ seq, value }: Change<LiveChange>): Framed | Promise<Framed> {
     if ("frame" in value) return value;
-    const kept = this.#frames.get(value);
+    const { frames } = this.#context;
+    const kept = frames.get(value);
     if (kept !== undefined) return kept;
     const make = (latest: Latest) => {
       const made = this.#frame(value.kind, value.device, latest, this.cursor(seq));
-      this.#frames.set(value, made);
+      frames.set(value, made);
       return made;
     };
     const latest = this.#context.lastLocations.latest(value.device);
@@ -230,8 +230,12 @@ export class AccountFeed implements LiveChanges {
 
   #put(kind: "location" | "status", device: LiveDevice): void {
     const before = this.changes.put(aboutDevice(kind, device.id), { kind, device });
-    if (before > this.readBy) this.#context.replaced();
-    this.#context.changed();
+    const { frames, replaced, changed } = this.#context;
+    if (before !== undefined) {
+      frames.delete(before.value);
+      if (before.seq > this.readBy) replaced();
+    }
+    changed();
   }
 
   #add(kind: "alert" | "command" | "gone", device: LiveDevice, about: string, data: object): void {

@@ -76,6 +76,7 @@ class Hearer {
   readonly listener: Listener;
   scope: DeviceScope = everything;
   user: User | ApiError = userOf();
+  asked = async () => this.scope;
   readonly failures: unknown[] = [];
 
   constructor(world: World, { box, kinds = all }: { box?: LiveBox | undefined; kinds?: ReadonlySet<LiveKind> } = {}) {
@@ -84,7 +85,7 @@ class Hearer {
         feed: world,
         wanted: { kinds, devices: undefined, groups: undefined, box },
         authorize: () => this.user,
-        scopeOf: async () => this.scope,
+        scopeOf: () => this.asked(),
         changed: () => {},
         failed: (error) => this.failures.push(error),
       },
@@ -284,4 +285,57 @@ test("who wants no positions is told how devices are connected, or nothing but a
   }
   assert.deepEqual(statuses.events, ["status", "status", "live"]);
   assert.deepEqual(alerts.events, ["live", "alert"]);
+});
+
+test("groups that change all the time are asked for once at a time, and nothing is told meanwhile", async () => {
+  const world = new World();
+  world.move("a", 1);
+  const hearer = new Hearer(world);
+  hearer.scope = { all: false, ids: new Set(["a"]) };
+  await hearer.listener.begin(undefined);
+  await hearer.readAll();
+  const answers: ((scope: DeviceScope) => void)[] = [];
+  hearer.asked = () => new Promise((resolve) => answers.push(resolve));
+  for (let change = 0; change < 10; change++) {
+    hearer.listener.groupsChanged();
+    hearer.listener.check();
+    await Promise.resolve();
+  }
+  world.move("a", 2);
+  await hearer.readAll();
+  assert.deepEqual([answers.length, hearer.events], [1, ["a", "live"]]);
+  answers[0]?.(hearer.scope);
+  await new Promise(setImmediate);
+  hearer.listener.check();
+  await Promise.resolve();
+  assert.equal(answers.length, 2, "what was asked before the last change counts no more");
+  answers[1]?.(hearer.scope);
+  await new Promise(setImmediate);
+  await hearer.readAll();
+  assert.deepEqual(hearer.events, ["a", "live", "a"]);
+});
+
+test("who sees all of the account is not asked for groups", async () => {
+  const world = new World();
+  const hearer = new Hearer(world);
+  await hearer.listener.begin(undefined);
+  hearer.listener.groupsChanged();
+  world.move("a", 1);
+  await hearer.readAll();
+  assert.deepEqual(hearer.events, ["a", "live"]);
+});
+
+test("a listener of many devices is told of them and no others", async () => {
+  const world = new World();
+  const ids = Array.from({ length: 1000 }, (_, index) => `d${index}`);
+  for (const id of ids) world.move(id, 1);
+  const hearer = new Hearer(world);
+  hearer.scope = { all: false, ids: new Set(ids.slice(0, 200)) };
+  await hearer.listener.begin(undefined);
+  await hearer.readAll();
+  assert.deepEqual(hearer.events, [...ids.slice(0, 200), "live"]);
+  world.move("d199", 2);
+  world.move("d200", 2);
+  await hearer.readAll();
+  assert.deepEqual(hearer.events.slice(-2), ["live", "d199"]);
 });

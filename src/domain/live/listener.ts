@@ -1,4 +1,4 @@
-import type { ApiError } from "../../errors/catalogue.ts";
+import { ApiError } from "../../errors/catalogue.ts";
 import type { User } from "../../model/account.ts";
 import type { DeviceScope } from "../visibility.ts";
 import type { Change } from "./change-log.ts";
@@ -15,6 +15,8 @@ import { holdsPosition, type LiveBox, sameScope, type Wanted } from "./scope.ts"
 
 /** States of devices that are read at a time where they are not in memory. */
 const readAhead = 100;
+/** Devices that somebody sees, of which it keeps what their changes are about: some 200 bytes each. */
+const fewDevices = 100;
 
 /** Who listens, to what, and what it is told by. */
 export interface ListenerContext {
@@ -22,7 +24,7 @@ export interface ListenerContext {
   readonly wanted: Wanted;
   /** The user, if it may still listen; else why not. */
   readonly authorize: () => User | ApiError | Promise<User | ApiError>;
-  /** The devices that the user sees and wants. */
+  /** The devices that the user sees and wants. Rejects with an ApiError where it may listen so no longer. */
   readonly scopeOf: (user: User) => Promise<DeviceScope>;
   /** What it gets of an event; absent: all of it. */
   readonly shown?: ((frame: Uint8Array, device: LiveDevice) => Uint8Array) | undefined;
@@ -60,11 +62,13 @@ export class Listener {
   /** What it sees; undefined: nobody knows at the moment. */
   #scope: DeviceScope | undefined;
   #lastScope: DeviceScope | undefined;
-  /** What its devices' changes are about, if it does not see all. */
-  #abouts: readonly string[] = [];
+  /** What its devices' changes are about, where they are few. */
+  #abouts: readonly string[] | undefined;
   /** Where devices are, by their index, if it wants those of a box. */
   #places = new Uint8Array(0);
   #lastAsked = 0;
+  /** Questions for what it sees that are not answered yet. */
+  #asking = 0;
   #ended: ApiError | undefined;
   #closed = false;
 
@@ -120,6 +124,13 @@ export class Listener {
     this.#look().catch(this.#context.failed);
   }
 
+  /** Groups of the account have changed. Where that matters it is told nothing until the next `check` asks what it sees: thousands may listen, and groups may change all the time. */
+  groupsChanged(): void {
+    if (this.#lastScope?.all === true) return;
+    this.#scope = undefined;
+    this.#lastAsked++;
+  }
+
   /** The next events, about so many bytes of them. Rejects where a device's state must be read and can't: then it may be tried again. */
   take(most: number): Taken | Promise<Taken> {
     const scope = this.#scope;
@@ -148,20 +159,32 @@ export class Listener {
   #judge(answer: User | ApiError): void {
     if (this.#closed) return;
     if (answer instanceof Error) this.#end(answer);
-    else if (answer !== this.#user || this.#scope === undefined) this.#look().catch(this.#context.failed);
+    else if (this.#asking === 0 && (answer !== this.#user || this.#scope === undefined))
+      this.#look().catch(this.#context.failed);
   }
 
   /** Asks for the user and what it sees. The last question counts. */
   async #look(): Promise<void> {
     const asked = ++this.#lastAsked;
-    const { authorize, scopeOf } = this.#context;
-    const user = await authorize();
-    if (asked !== this.#lastAsked) return;
-    if (user instanceof Error) return this.#end(user);
-    const scope = await scopeOf(user);
-    if (asked !== this.#lastAsked) return;
-    this.#user = user;
-    this.#see(scope);
+    this.#asking++;
+    try {
+      const user = await this.#context.authorize();
+      const scope = user instanceof Error ? user : await this.#scopeOf(user);
+      if (asked !== this.#lastAsked) return;
+      if (user instanceof Error) return this.#end(user);
+      if (scope instanceof Error) return this.#end(scope);
+      this.#user = user;
+      this.#see(scope);
+    } finally {
+      this.#asking--;
+    }
+  }
+
+  #scopeOf(user: User): Promise<DeviceScope | ApiError> {
+    return this.#context.scopeOf(user).catch((error: unknown) => {
+      if (error instanceof ApiError) return error;
+      throw error;
+    });
   }
 
   #see(scope: DeviceScope): void {
@@ -169,7 +192,7 @@ export class Listener {
     if (this.#lastScope !== undefined && !sameScope(this.#lastScope, scope)) this.#restart("visibility");
     this.#scope = scope;
     this.#lastScope = scope;
-    this.#abouts = [...scope.ids].flatMap((id) => [aboutDevice("location", id), aboutDevice("status", id)]);
+    this.#abouts = scope.ids.size > fewDevices ? undefined : [...aboutsOf(scope.ids)];
     this.#context.changed();
   }
 
@@ -188,10 +211,10 @@ export class Listener {
   }
 
   /** The changes behind its place. Who sees few devices looks for theirs; the others read them all. */
-  #behind({ all }: DeviceScope): Iterable<Change<LiveChange>> {
+  #behind({ all, ids }: DeviceScope): Iterable<Change<LiveChange>> {
     const { changes } = this.#context.feed;
-    const few = !all && this.#abouts.length < changes.newest - this.#position;
-    return few ? changes.some(this.#abouts, this.#position) : changes.after(this.#position);
+    const few = !all && 2 * ids.size < changes.newest - this.#position;
+    return few ? changes.some(this.#abouts ?? aboutsOf(ids), this.#position) : changes.after(this.#position);
   }
 
   /** The change as an event for it. Undefined: it is not for it; `unread`: its device's state must be read before. */
@@ -252,5 +275,12 @@ export class Listener {
     }
     await Promise.all(reads);
     return readNow;
+  }
+}
+
+function* aboutsOf(ids: ReadonlySet<string>): Generator<string, void, undefined> {
+  for (const id of ids) {
+    yield aboutDevice("location", id);
+    yield aboutDevice("status", id);
   }
 }

@@ -2,15 +2,16 @@ import type { ApiError } from "../../errors/catalogue.ts";
 import type { User } from "../../model/account.ts";
 import type { Bus, BusEvent } from "../../ports/bus.ts";
 import type { Counter, Metrics } from "../../ports/metrics.ts";
+import { RecentMap } from "../../shares/recent-map.ts";
 import type { Groups } from "../groups.ts";
 import type { Visibility } from "../visibility.ts";
-import type { ResetReason } from "./changes.ts";
+import type { Framed, LiveChange, ResetReason } from "./changes.ts";
 import { AccountFeed, type FeedContext } from "./feed.ts";
 import { Listener, type ListenerContext } from "./listener.ts";
 import { scopeOf, type Wanted } from "./scope.ts";
 
 /** What it needs of the service. */
-export interface LiveContext extends Omit<FeedContext, "changed" | "replaced"> {
+export interface LiveContext extends Omit<FeedContext, "frames" | "changed" | "replaced"> {
   readonly bus: Bus;
   readonly visibility: Visibility;
   readonly groups: Pick<Groups, "find">;
@@ -19,6 +20,8 @@ export interface LiveContext extends Omit<FeedContext, "changed" | "replaced"> {
 
 /** Time after the last listener of an account for which its changes are kept, ms: a client that lost its connection is back much sooner. */
 const keptMs = 600_000;
+/** Events of positions that are kept, of all accounts, some 500 bytes each: more than change while listeners read. */
+const keptFrames = 16_384;
 /** Bytes of the alerts and commands that are kept for the listeners of all accounts. */
 const mostBytes = 67_108_864;
 
@@ -30,6 +33,8 @@ export interface Wish {
   readonly lastEventId: string | undefined;
   /** The user, if it may still listen; else why not. */
   readonly authorize: () => User | ApiError | Promise<User | ApiError>;
+  /** The devices that are told of, through the user's eyes; absent: what the user sees and wants. */
+  readonly scopeOf?: ListenerContext["scopeOf"];
   /** What it gets of an event; absent: all of it. */
   readonly shown?: ListenerContext["shown"];
 }
@@ -40,6 +45,7 @@ export class Live {
   readonly #feeds = new Map<number, AccountFeed>();
   /** Accounts that nobody listens to, and since when, monotonic ms. */
   readonly #left = new Map<number, number>();
+  readonly #frames = new RecentMap<LiveChange, Framed>(keptFrames);
   readonly #replaced: Counter;
   readonly #unsubscribe: () => void;
   /** Called when there may be something to take. */
@@ -52,13 +58,13 @@ export class Live {
     this.#replaced = context.metrics.counter("waybeam_stream_states_replaced_total", help, [])({});
   }
 
-  /** Rejects with `StoreUnavailable` where the account's devices can't be read. */
-  async open({ user, wanted, lastEventId, authorize, shown }: Wish): Promise<Listener> {
+  /** Rejects with `StoreUnavailable` where the account's devices can't be read, and with an ApiError where nobody may listen so. */
+  async open({ user, wanted, lastEventId, authorize, shown, ...wish }: Wish): Promise<Listener> {
     const { visibility, groups, log } = this.#context;
     const feed = this.#feedOf(user.accountKey);
     const context = {
       ...{ feed, wanted, authorize, shown },
-      scopeOf: (now: User) => scopeOf(now, wanted, visibility, groups),
+      scopeOf: wish.scopeOf ?? ((now: User) => scopeOf(now, wanted, visibility, groups)),
       changed: () => this.onChange(),
       failed: (error: unknown) => log.warn({ error, user: user.id }, "what a stream may tell could not be asked"),
     };
@@ -68,6 +74,7 @@ export class Live {
     try {
       await feed.load();
       await listener.begin(lastEventId === undefined ? undefined : placeOf(feed, lastEventId));
+      if (listener.ended !== undefined) throw listener.ended;
     } catch (error) {
       this.close(user.accountKey, listener);
       throw error;
@@ -116,6 +123,7 @@ export class Live {
     if (present !== undefined) return present;
     const feed = new AccountFeed(accountKey, {
       ...this.#context,
+      frames: this.#frames,
       changed: () => this.onChange(),
       replaced: () => this.#replaced.add(1),
     });
@@ -142,21 +150,23 @@ export class Live {
         this.#feeds.get(event.accountKey)?.deviceChanged(event.id);
         break;
       case "groupChanged":
-        this.#doubt(this.#feeds.get(event.accountKey));
+        for (const listener of this.#changeRights(event.accountKey)) listener.groupsChanged();
         break;
       case "userChanged":
-        for (const feed of this.#feeds.values()) this.#doubt(feed, event.key);
+        for (const listener of this.#changeRights(event.accountKey))
+          if (listener.userKey === event.key) listener.doubt();
         break;
       case "rulesChanged":
       case "noticesQueued":
     }
   }
 
-  /** What the users of an account see may have changed, or what one user sees. Nobody resumes from before it. */
-  #doubt(feed: AccountFeed | undefined, userKey?: number): void {
-    if (feed === undefined) return;
+  /** What users of an account see may have changed: nobody resumes from before it. Gives who listens. */
+  #changeRights(accountKey: number): Iterable<Listener> {
+    const feed = this.#feeds.get(accountKey);
+    if (feed === undefined) return [];
     feed.rightsAt = feed.changes.pass();
-    for (const listener of feed.listeners) if (userKey === undefined || listener.userKey === userKey) listener.doubt();
+    return feed.listeners;
   }
 }
 

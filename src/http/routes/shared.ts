@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { SharedAnswer, SharedEvent } from "../../contract/share.ts";
 import { StreamHeaders } from "../../contract/stream.ts";
 import { formatInstant } from "../../contract/time.ts";
-import type { HeldShare } from "../../domain/shared-places.ts";
+import { type HeldShare, sharedWanted } from "../../domain/shared-places.ts";
 import { ApiError } from "../../errors/catalogue.ts";
+import type { User } from "../../model/account.ts";
 import { historyBytes } from "../answers.ts";
 import { call } from "../call.ts";
 import { serviceAnswer } from "../envelope.ts";
@@ -56,10 +57,10 @@ function streamRoute(app: FastifyInstance, services: Services): void {
     { ...options, exposeHeadRoute: false },
     async (request, reply) => {
       const { share, user } = heldBy(request);
-      const wanted = await sharedPlaces.wanted(share);
       answers.stillOpen(reply);
       const authorize = async () => (await shareOfRequest(request, services))?.user ?? new ApiError("linkNotValid");
-      const wish = { user, wanted, lastEventId: request.headers["last-event-id"], authorize };
+      const scopeOf = (maker: User) => sharedPlaces.scope({ share, user: maker });
+      const wish = { user, wanted: sharedWanted, scopeOf, lastEventId: request.headers["last-event-id"], authorize };
       const stream = await streams.open(reply.raw, { ...user, ...usesOf(share) }, () =>
         live.open({ ...wish, shown: sharedPlaces.shown(share) }),
       );

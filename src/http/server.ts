@@ -55,6 +55,7 @@ import { userRoutes } from "./routes/user.ts";
 import { usersRoutes } from "./routes/users.ts";
 import { serializersAtFirstUse } from "./serializer.ts";
 import { createServices, type HttpDeps, type Services } from "./services.ts";
+import { SignInLimits } from "./sign-in-limits.ts";
 import { inputValidator } from "./validator.ts";
 
 /** Where the HTTP side listens, and its limits. */
@@ -212,8 +213,9 @@ function newFastify(
 function registerRoutes(instance: FastifyInstance, services: Services): void {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
   tokenRoute(app, services);
-  sessionRoutes(app, services);
-  secondFactorRoutes(app, services);
+  const tries = new SignInLimits(services.limits.sessions);
+  sessionRoutes(app, services, tries);
+  secondFactorRoutes(app, services, tries);
   accountRoute(app, services);
   accountAlertsRoutes(app, instance, services);
   oldPositionsRoutes(app, services);

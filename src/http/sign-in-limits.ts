@@ -37,11 +37,12 @@ export class SignInLimits {
     countRequest(this.#perAddress, requesterOf(request), request, reply);
   }
 
-  /** Counts a code to its user, whose password it came with. @throws ApiError `tooManyRequests` */
-  countCode(userKey: number, request: FastifyRequest): CountedTry {
-    const { allowed, resetSeconds } = this.#codes.take(userKey, request.startedAt);
+  /** Counts a code to its user, whose password it came with or who is signed in, apart for each kind of place. @throws ApiError `tooManyRequests` */
+  countCode(userKey: number, place: "marked" | "unmarked" | "session", request: FastifyRequest): CountedTry {
+    const key = `${place} ${userKey}`;
+    const { allowed, resetSeconds } = this.#codes.take(key, request.startedAt);
     if (!allowed) throw new ApiError("tooManyRequests", ["body/code: was wrong too often"], resetSeconds);
-    return { right: () => this.#codes.giveBack(userKey) };
+    return { right: () => this.#codes.giveBack(key) };
   }
 
   /** Counts a try to the e-mail address in it. `marked`: the browser has its mark. @throws ApiError `tooManyRequests` */

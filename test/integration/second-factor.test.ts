@@ -144,8 +144,8 @@ describe("a second factor", () => {
     const { secret } = (await ask("POST", path, headers, { presentSecret: password })).json;
     const { recoveryCodes } = (await ask("POST", path, headers, { code: codeOf(secret) })).json;
     rest.clock.pass(30_000);
-    const tryCode = (code?: string | null, from = "192.0.2.1") =>
-      rest.call("POST", "/api/session", { body: { email, password, code }, from });
+    const tryCode = (code?: string | null, from = "192.0.2.1", { cookie = "" } = {}) =>
+      rest.call("POST", "/api/session", { body: { email, password, code }, from, headers: { cookie } });
     return { email, headers, secret, recoveryCodes, tryCode };
   }
   const needed = (why: string) => [401, "second factor needed", [`body/code: is ${why}`]];
@@ -177,6 +177,17 @@ describe("a second factor", () => {
     for (const code of confirmed.json.recoveryCodes) assert.equal(stored.includes(code), false);
   });
 
+  test("is not confirmed by guessing", async () => {
+    const headers = await signIn(rest, await person(), password);
+    const { secret } = (await ask("POST", path, headers, { presentSecret: password })).json;
+    const codes: number[] = [];
+    for (let at = 0; at < 11; at++) codes.push((await ask("POST", path, headers, { code: "000000" })).status);
+    assert.deepEqual(codes, [...new Array(10).fill(409), 429]);
+    assert.equal((await ask("POST", path, headers, { code: codeOf(secret) })).status, 429);
+    rest.clock.pass(900_000);
+    assert.equal((await ask("POST", path, headers, { code: codeOf(secret) })).status, 200);
+  });
+
   test("asks for a code after the right password, and takes each once", async () => {
     const { email, secret, tryCode } = await guarded();
     for (const code of [undefined, null, "", " - "]) assert.deepEqual(told(await tryCode(code)), needed("needed"));
@@ -196,10 +207,12 @@ describe("a second factor", () => {
   });
 
   test("takes ten wrong codes in a quarter of an hour, from wherever", async () => {
-    const { secret, tryCode } = await guarded();
+    const { secret, tryCode, headers } = await guarded();
     for (let at = 0; at < 10; at++) assert.equal((await tryCode("000000", `198.51.100.${at}`)).status, 401);
     const refused = await tryCode(codeOf(secret), "198.51.100.99");
     assert.deepEqual(outcome(refused), [429, "Too Many Requests"]);
+    const { status } = await tryCode(codeOf(secret), "192.0.2.1", headers);
+    assert.equal(status, 200, "a browser that was there before is not kept out by others");
     rest.clock.pass(900_000);
     assert.equal((await tryCode(codeOf(secret))).status, 200);
   });

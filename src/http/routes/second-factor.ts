@@ -6,14 +6,15 @@ import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { answer, callerOf } from "../envelope.ts";
 import type { Services } from "../services.ts";
+import type { SignInLimits } from "../sign-in-limits.ts";
 import { personOf } from "./session.ts";
 
 const path = "/api/session/second-factor";
 
 /** What a person changes of its own way in, and DELETE /api/users/{userId}/secondFactor. */
-export function secondFactorRoutes(app: App, services: Services): void {
+export function secondFactorRoutes(app: App, services: Services, tries: SignInLimits): void {
   passwordRoute(app, services);
-  makeRoute(app, services);
+  makeRoute(app, services, tries);
   endRoutes(app, services);
 }
 
@@ -38,7 +39,7 @@ function passwordRoute(app: App, { people }: Services): void {
   );
 }
 
-function makeRoute(app: App, { people }: Services): void {
+function makeRoute(app: App, { people }: Services, tries: SignInLimits): void {
   app.post(
     path,
     call({
@@ -58,7 +59,10 @@ function makeRoute(app: App, { people }: Services): void {
       if ((presentSecret === undefined) === (code === undefined))
         throw new ApiError("badRequest", ["body: must have either presentSecret or code"]);
       if (code !== undefined) {
+        // Who has but a stolen session must not confirm by guessing what the person began.
+        const counted = tries.countCode(caller.user.key, "session", request);
         const codes = await people.confirmFactor(caller.user, code);
+        counted.right();
         return answer(caller, { secret: null, uri: null, recoveryCodes: [...codes] });
       }
       const begun = await people.beginFactor(caller.user, presentSecret ?? "");

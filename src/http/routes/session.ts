@@ -23,13 +23,12 @@ import { browserMarkIn, clearSession, sessionToken, setSession } from "../cookie
 import { answer, callerOf, serviceAnswer } from "../envelope.ts";
 import { refuseForeign } from "../forgery.ts";
 import type { Services } from "../services.ts";
-import { SignInLimits } from "../sign-in-limits.ts";
+import type { SignInLimits } from "../sign-in-limits.ts";
 
 const path = "/api/session";
 
 /** POST, GET and DELETE /api/session, the sign-ins of a person, and the owner's first password. */
-export function sessionRoutes(app: App, services: Services): void {
-  const tries = new SignInLimits(services.limits.sessions);
+export function sessionRoutes(app: App, services: Services, tries: SignInLimits): void {
   signInRoute(app, services, tries);
   firstPasswordRoute(app, services, tries);
   readRoute(app, services);
@@ -66,7 +65,7 @@ function signInRoute(app: App, services: Services, tries: SignInLimits): void {
       counted.right();
       const refusal = inactivity(user, clock.now());
       if (refusal !== undefined) throw refusal;
-      const code = request.body.code ? tries.countCode(user.key, request) : undefined;
+      const code = request.body.code ? tries.countCode(user.key, marked ? "marked" : "unmarked", request) : undefined;
       await signInCheck.code(user, request.body);
       code?.right();
       return signedIn(services, user, request, reply);

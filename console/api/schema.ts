@@ -2714,6 +2714,7 @@ export interface components {
       apiUsage: number;
       apiDailyUsage: number;
       shares: components["schemas"]["ShareView"][];
+      nextCursor?: string;
       warnings?: string[];
     };
     SignInRequest: {
@@ -5394,6 +5395,12 @@ export interface operations {
     };
   };
   listShares: {
+    parameters: {
+      query?: {
+        limit?: components["parameters"]["PageQueryLimit"];
+        cursor?: components["parameters"]["Cursor"];
+      };
+    };
     responses: {
       200: {
         content: {

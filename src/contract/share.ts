@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { serviceSuccess, success } from "./envelope.ts";
+import { listed } from "./page.ts";
 import { GivenName, GivenText, Instant, PathId, reference } from "./schema.ts";
 
 const example = {
@@ -55,7 +56,7 @@ export const ShareMadeAnswer = success({
 });
 
 /** Answer of GET /api/shares. */
-export const SharesAnswer = success({ shares: Type.Array(shareReference, { description: "The newest first." }) });
+export const SharesAnswer = success(listed("shares", Type.Array(shareReference, { description: "The newest first." })));
 
 /** Path of one link. */
 export const SharePath = Type.Object({ shareId: PathId({ description: "The link's id.", examples: [example.id] }) });

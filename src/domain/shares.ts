@@ -6,12 +6,14 @@ import type { NewShare, Share, ShareTarget } from "../model/share.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
+import type { PageAsk } from "../ports/pages.ts";
 import type { SharesOf } from "../ports/shares.ts";
 import type { Store } from "../ports/store.ts";
 import { unknownTerms } from "./bodies.ts";
 import { createCache } from "./cache.ts";
 import type { Devices } from "./devices.ts";
 import type { Groups } from "./groups.ts";
+import { type Listed, listedOf } from "./listed.ts";
 
 /** How many links users may have, for how long, and how often each may be asked. */
 export interface ShareLimits {
@@ -24,8 +26,8 @@ export interface ShareLimits {
 export interface Shares {
   /** Shares what the user sees. @throws ApiError `deviceNotFound`, `groupNotFound`, `badRequest`, `shareLimit` */
   create(user: User, request: ShareRequest): Promise<MadeShare>;
-  /** The user's own; with `admin` the account's. */
-  list(user: User): Promise<ShareView[]>;
+  /** The user's own, the newest first; with `admin` the account's. */
+  page(user: User, ask: PageAsk): Promise<Listed<ShareView>>;
   /** Ends one at once. @throws ApiError `shareNotFound` */
   end(user: User, id: string): Promise<void>;
   /** The one with a token of this hash. Undefined: there is none, or it has ended. At once where it is in memory. */
@@ -91,7 +93,10 @@ export function createShares(context: SharesContext): Shares {
       if (view === undefined) throw new ApiError("deviceNotFound");
       return { share: view, token, warnings: unknownTerms(request, { deviceId: 0, groupId: 0, expires: 0, name: 0 }) };
     },
-    list: async (user) => viewsOf(context, await store.shares.list(whose(user), clock.now())),
+    async page(user, ask) {
+      const { items, ...next } = listedOf(await store.shares.page(whose(user), clock.now(), ask));
+      return { items: await viewsOf(context, items), ...next };
+    },
     async end(user, id) {
       const share = await store.shares.remove(whose(user), id);
       if (share === undefined) throw new ApiError("shareNotFound");

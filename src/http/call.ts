@@ -20,7 +20,7 @@ export interface CallOptions<I extends Input, R> {
   readonly summary: string;
   readonly description?: string;
   readonly permission: Permission;
-  /** It reads or sets one record, which may be large: those of an account are done one at a time. */
+  /** It reads or sets one record, or all that a link shows, which may be large: those of an account are done one at a time. */
   readonly record?: boolean;
   readonly input: I;
   /** The answers of success, by code. */

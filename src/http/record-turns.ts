@@ -26,7 +26,8 @@ export class RecordTurns {
 
   /** Undefined: it may begin now. Else it resolves when its turn has come, and rejects where nobody waits for the answer any more. */
   take(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
-    const turn: Turn = { account: request.caller?.user.accountKey ?? 0, begin: undefined, over: false };
+    const user = request.caller?.user ?? request.held?.user;
+    const turn: Turn = { account: user?.accountKey ?? 0, begin: undefined, over: false };
     this.#turns.set(request, turn);
     reply.raw.once("close", () => this.end(request, 0));
     const lane = this.#lanes.get(turn.account);

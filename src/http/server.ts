@@ -235,7 +235,7 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   readingsRoute(instance, services);
   tripRoutes(instance, services);
   exportRoute(instance, services);
-  sharesRoutes(app, services);
+  sharesRoutes(app, instance, services);
   sharedRoutes(instance, services);
   alertsRoute(instance, services);
   streamRoute(instance, services);

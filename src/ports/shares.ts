@@ -1,4 +1,5 @@
 import type { NewShare, Share } from "../model/share.ts";
+import type { Page, PageAsk } from "./pages.ts";
 
 /** Whose shares are meant: those of a user, or all of its account. */
 export interface SharesOf {
@@ -14,7 +15,7 @@ export interface ShareStore {
   /** Also one that has ended. */
   find(tokenHash: string): Promise<Share | undefined>;
   /** Those that have not ended, the newest first. */
-  list(of: SharesOf, now: number): Promise<readonly Share[]>;
+  page(of: SharesOf, now: number, ask: PageAsk): Promise<Page<Share>>;
   /** Gives what it deleted; undefined: there was none. */
   remove(of: SharesOf, id: string): Promise<Share | undefined>;
   /** Deletes at most `limit` that expired before `before`. Returns how many it deleted. */

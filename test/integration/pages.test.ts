@@ -26,6 +26,7 @@ before(async () => {
     const devices = index % 3 === 0 ? ["d00"] : ["d02"];
     await post("/api/alertRules", { name: `Rule ${index}`, type: "sos", devices });
     await post("/api/devices/d00/sendCommand", { command: `text ${index}` });
+    await post("/api/shares", { deviceId: "d00", expires: new Date(rest.clock.now() + 3_600_000).toISOString() });
   }
 });
 after(() => endRest(rest));
@@ -60,6 +61,7 @@ const lists = [
   ["/api/devices/d00/alertRules", "rules"],
   ["/api/devices/d00/commands", "commands"],
   ["/api/devices/d00/notifications", "notifications"],
+  ["/api/shares", "shares"],
 ] as const;
 
 describe("lists", () => {

@@ -164,7 +164,7 @@ describe("the plans of PostgreSQL", { skip: noPostgres }, () => {
     await signIns.remove(7, "all");
     await signIns.prune(100, 100);
     await store.shares.find("h");
-    await store.shares.list({ accountKey: 7, userKey: 7 }, now);
+    await store.shares.page({ accountKey: 7, userKey: 7 }, now, { limit: 10, bytes: 10_000 });
     await store.shares.remove({ accountKey: 7 }, "s7");
     await store.shares.prune(100, 100);
     await store.secondFactors.begin(7, "A");

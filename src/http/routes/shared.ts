@@ -27,6 +27,8 @@ function placesRoute(app: FastifyInstance, { answers, sharedPlaces }: Services):
       description:
         "The link's token is the bearer. Links that were ended, are over, or never were, have the same answer.",
       permission: "shared",
+      // A group may have 10,000 devices.
+      record: true,
       input: {},
       ok: { 200: SharedAnswer },
     }),

@@ -1,14 +1,18 @@
+import type { FastifyInstance } from "fastify";
 import { DoneAnswer } from "../../contract/device.ts";
+import { PageQuery } from "../../contract/page.ts";
 import { ShareMadeAnswer, SharePath, ShareRequest, SharesAnswer } from "../../contract/share.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { answer, callerOf } from "../envelope.ts";
+import { pageAnswer } from "../list-answer.ts";
 import type { Services } from "../services.ts";
 
 const path = "/api/shares";
 
 /** POST and GET /api/shares, DELETE /api/shares/{shareId}: links by which anybody may see where devices are. */
-export function sharesRoutes(app: App, { shares }: Services): void {
+export function sharesRoutes(app: App, plain: FastifyInstance, services: Services): void {
+  const { shares } = services;
   app.post(
     path,
     call({
@@ -29,20 +33,26 @@ export function sharesRoutes(app: App, { shares }: Services): void {
       return answer(caller, { share, token, path: `/s#${token}` }, warnings);
     },
   );
-  app.get(
+  plain.get<{ Querystring: PageQuery }>(
     path,
     call({
       operationId: "listShares",
       tag: "Devices",
       summary: "List links that have not ended",
-      description: "One's own; with `admin` those of the account.",
+      description: "One's own; with `admin` those of the account. The newest first.",
       permission: "see",
-      input: {},
+      input: { querystring: PageQuery },
       ok: { 200: SharesAnswer },
     }),
-    async (request) => {
-      const caller = callerOf(request);
-      return answer(caller, { shares: await shares.list(caller.user) });
+    async (request, reply) => {
+      const { user } = callerOf(request);
+      return pageAnswer(request, reply, services, request.query, {
+        name: "shares",
+        scope: ["shares", user.key],
+        read: (ask) => shares.page(user, ask),
+        text: JSON.stringify,
+        place: Number,
+      });
     },
   );
   app.delete(

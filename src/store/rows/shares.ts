@@ -1,8 +1,10 @@
 import type { Kysely } from "kysely";
 import type { NewShare, Share } from "../../model/share.ts";
+import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { ShareStore, SharesOf } from "../../ports/shares.ts";
 import type { Schema } from "../schema.ts";
 import type { ShareRow } from "../schema-shares.ts";
+import { bytesOf, pageByKey } from "./pages.ts";
 
 /** Links to devices and groups. */
 export class ShareRows implements ShareStore {
@@ -42,13 +44,16 @@ export class ShareRows implements ShareStore {
     return row && shareOf(row);
   }
 
-  async list({ accountKey, userKey }: SharesOf, now: number): Promise<readonly Share[]> {
-    let rows = this.#database.selectFrom("share").selectAll().where("expires", ">", now);
-    rows =
-      userKey === undefined
-        ? rows.where("account", "=", accountKey)
-        : rows.where("user", "=", userKey).where("account", "=", accountKey);
-    return (await rows.orderBy("key", "desc").execute()).map(shareOf);
+  async page({ accountKey, userKey }: SharesOf, now: number, ask: PageAsk): Promise<Page<Share>> {
+    let own = this.#database.selectFrom("share").where("expires", ">", now).where("account", "=", accountKey);
+    if (userKey !== undefined) own = own.where("user", "=", userKey);
+    const { rows, more } = await pageByKey(
+      own.select(["key", bytesOf("name").as("bytes")]),
+      own.selectAll(),
+      ask,
+      "desc",
+    );
+    return { rows: rows.map(shareOf), more };
   }
 
   async remove({ accountKey, userKey }: SharesOf, id: string): Promise<Share | undefined> {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { NewShare, Share } from "../../../src/model/share.ts";
+import type { SharesOf } from "../../../src/ports/shares.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { makeAccount, makeDevice, makeUser, now, unique } from "./harness.ts";
 
@@ -24,6 +25,12 @@ export function shareContract(store: () => Store, reopen: () => Promise<void>): 
     return made;
   }
 
+  async function listed(of: SharesOf, at: number) {
+    const { rows, more } = await store().shares.page(of, at, { limit: 10, bytes: 100_000 });
+    assert.equal(more, false);
+    return rows;
+  }
+
   describe("shares", () => {
     it("keep every field, even over a restart", async () => {
       const of = await maker();
@@ -35,7 +42,7 @@ export function shareContract(store: () => Store, reopen: () => Promise<void>): 
       await reopen();
       assert.deepEqual(await store().shares.find(fields.tokenHash), made);
       assert.equal(await store().shares.find("another"), undefined);
-      assert.deepEqual(await store().shares.list(of, now), [toGroup, made]);
+      assert.deepEqual(await listed(of, now), [toGroup, made]);
     });
 
     it("are listed while they last, of a user or of its account", async () => {
@@ -46,9 +53,12 @@ export function shareContract(store: () => Store, reopen: () => Promise<void>): 
         await make(share(of, { expires: now + 5 })),
         await make(share(colleague)),
       ];
-      assert.deepEqual(await store().shares.list(of, now + 5), [mine]);
-      assert.deepEqual(await store().shares.list({ accountKey: of.accountKey }, now), [theirs, ended, mine]);
-      assert.deepEqual(await store().shares.list(await maker(), now), []);
+      assert.deepEqual(await listed(of, now + 5), [mine]);
+      assert.deepEqual(await listed({ accountKey: of.accountKey }, now), [theirs, ended, mine]);
+      assert.deepEqual(await listed(await maker(), now), []);
+      const ask = { after: theirs.key, limit: 1, bytes: 100_000 };
+      const next = await store().shares.page({ accountKey: of.accountKey }, now, ask);
+      assert.deepEqual(next, { rows: [ended], more: true });
     });
 
     it("have a number for each user, of those that last", async () => {

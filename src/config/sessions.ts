@@ -9,7 +9,7 @@ export const sessions = Type.Object({
     maximum: 31_536_000,
     unit: "s",
     description:
-      "Time after which a session ends that is not used. A day: who works each day stays signed in, and a browser that was left behind does not.",
+      "Time after which a session ends that is not used; a live stream that is open is use. A day: who works each day stays signed in, and a page that was closed does not.",
   }),
   longestSeconds: integer(2_592_000, {
     env: "WAYBEAM_SESSIONS_LONGEST_SECONDS",

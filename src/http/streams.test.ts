@@ -18,6 +18,7 @@ class Answer extends EventEmitter {
   destroyed = false;
   headersSent = false;
   ended = false;
+  readonly socket = new EventEmitter();
 
   write(bytes: Uint8Array | string): boolean {
     this.written.push(bytes.toString());
@@ -172,4 +173,18 @@ test("a client that is gone before it is told anything leaves nothing open", asy
   const source = new Source();
   await assert.rejects(open(source, answer), /Bad Request/);
   assert.deepEqual(closed, [source]);
+});
+
+test("a connection on which streams begin and end keeps nothing of them", async (context) => {
+  const { streams } = setUp(context);
+  for (let each = 0; each < 3; each++) {
+    const answer = new Answer();
+    const refused = streams.open(answer as unknown as ServerResponse, userOf(), async () => {
+      throw new ApiError("linkNotValid");
+    });
+    await assert.rejects(refused, ApiError);
+    assert.equal(answer.socket.listenerCount("end"), 1);
+    answer.emit("close");
+    assert.equal(answer.socket.listenerCount("end"), 0);
+  }
 });

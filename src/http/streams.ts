@@ -82,12 +82,16 @@ export class Streams {
     if (this.#stopped) throw new ApiError("unavailable", [], fixedLimits.retrySoonSeconds);
     this.#take(user);
     let stream: Stream | undefined;
+    const { socket } = answer;
+    const gone = () => answer.destroy();
     answer.once("close", () => {
+      // Other requests may follow on the connection.
+      socket?.off("end", gone);
       this.#give(user);
       if (stream !== undefined) this.#close(stream);
     });
     // A client may end its side and wait for its answer; this answer has no end, so who ends its side is gone.
-    answer.socket?.once("end", () => answer.destroy());
+    socket?.once("end", gone);
     const listener = await listen();
     const { clock, live } = this.#context;
     if (answer.destroyed || answer.headersSent || answer.socket?.readableEnded === true) {

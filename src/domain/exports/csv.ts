@@ -77,14 +77,17 @@ function line(cells: readonly Cell[]): string {
   return `${cells.map(cell).join(",")}\r\n`;
 }
 
-/** What spreadsheets take for the begin of a formula, also in full width, also after spaces. */
-const formula = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
+/**
+ * Before what spreadsheets take for the begin of a formula, also in full width, also after spaces. Where a comma is the decimal sign, semicolons part the cells of every
+ * table, also within our texts.
+ */
+const formula = /(?<=^|;)(?=[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])/g;
 
 function cell(value: Cell): string {
   if (value === undefined) return "";
   if (typeof value === "number") return String(value);
   const text = readable(value);
-  const safe = formula.test(text) ? `'${text}` : text;
+  const safe = text.replace(formula, "'");
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

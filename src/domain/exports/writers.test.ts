@@ -114,6 +114,16 @@ test("a table never has a formula: texts get an apostrophe, numbers stay numbers
   assert.deepEqual(new Set(rows.map((row) => `${row.longitude} ${row["temperature (°C)"]}`)), new Set(["-74.0721 -5"]));
 });
 
+test("a table has no formula where semicolons part its cells, as in countries with a decimal comma", () => {
+  const evil = { alertTexts: ["low; =1", "=2", 'a;"=3"'], attributes: { driver: "x;=4;\t@5;-6" } };
+  const [row] = written(csvWriter(terms), [at(0, evil)])
+    .split("\r\n")
+    .slice(1);
+  for (const cell of row?.split(";").slice(1) ?? []) assert.doesNotMatch(cell, /^[\s"]*[=+\-@]/);
+  const [read] = tableOf(written(csvWriter(terms), [at(0, evil)]));
+  assert.equal(JSON.parse(read?.["attributes (units: metric)"] ?? "").driver, "x;'=4;\t@5;'-6");
+});
+
 test("a file that ends early says so and where to go on; one that is whole does not", () => {
   const next = "2026-11-21T10:29:00.000Z";
   for (const make of [csvWriter, gpxWriter, kmlWriter, geojsonWriter]) {

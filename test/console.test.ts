@@ -47,6 +47,11 @@ describe("the console", () => {
     assert.deepEqual(lines(/\sstyle="/), []);
   });
 
+  it("shows texts of people in one way", () => {
+    const others = sources.filter(({ path }) => path !== "console/ui/Shown.svelte");
+    assert.deepEqual(lines(/<bdi\b/, others), []);
+  });
+
   it(`has files of at most ${longestFile} lines`, () => {
     const long = sources.filter(({ text }) => text.split("\n").length - 1 > longestFile);
     assert.deepEqual(

@@ -1,6 +1,7 @@
 import { allPages, answer, api } from "../api/client.ts";
 import type { components } from "../api/schema.ts";
 import { checkSession } from "../api/session.svelte.ts";
+import { shownText } from "../words/shown.ts";
 import { type Alert, type Location, positionOf, type Status, type StreamEvents } from "./events.ts";
 import { FleetStore } from "./store.ts";
 import { follow } from "./stream.ts";
@@ -45,9 +46,9 @@ export function isLate(): boolean {
 export function deviceList(): ReadonlyMap<string, Device> {
   return devices;
 }
-/** A device's name; its id where it has none. */
+/** A device's name as it is shown; its id where it has none. */
 export function nameOf(id: string): string {
-  return devices.get(id)?.name || id;
+  return shownText(devices.get(id)?.name || id);
 }
 /** Alerts that nobody has closed, by id. */
 export function openAlerts(): ReadonlyMap<string, Alert> {

@@ -1,3 +1,4 @@
+import { untrack } from "svelte";
 import { useSession } from "./client.ts";
 import { Problem, problemOfAnswer } from "./problem.ts";
 import type { components } from "./schema.ts";
@@ -39,7 +40,12 @@ function signedInAgain(): Promise<void> {
   return waits.promise;
 }
 
-useSession({ csrf: () => current?.csrf, signedInAgain, refused: () => void checkSession() });
+useSession({
+  // What an effect asks for is not asked for again because the person has signed in again: a form would lose its input.
+  csrf: () => untrack(() => current?.csrf),
+  signedInAgain,
+  refused: () => void checkSession(),
+});
 
 async function ask(method: string, path: string, body?: object): Promise<unknown> {
   const response = await fetch(path, {

@@ -1,4 +1,5 @@
 import type { components } from "../api/schema.ts";
+import { type HookRow, hookRows, hooksOfRows } from "./hooks.ts";
 
 /** A rule as the service shows it. */
 export type Rule = components["schemas"]["AlertRule"];
@@ -18,13 +19,14 @@ export interface Draft {
   /** One address a line. */
   emails: string;
   phones: string;
-  webhooks: string;
+  hooks: HookRow[];
   text: string;
 }
 
 /** A draft of a rule, or of a new one. */
 export function draftOf(rule: Rule | undefined, device: string | null): Draft {
-  const { email = [], sms = [], webhook = [] } = rule?.channels ?? {};
+  const channels = rule?.channels ?? {};
+  const { email = [], sms = [] } = channels;
   return {
     name: rule?.name ?? "",
     type: rule?.type ?? "speedOver",
@@ -38,14 +40,15 @@ export function draftOf(rule: Rule | undefined, device: string | null): Draft {
     cooldownSeconds: rule?.hysteresis.cooldownSeconds ?? 0,
     emails: email.map(({ to }) => to).join("\n"),
     phones: sms.map(({ to }) => to).join("\n"),
-    webhooks: webhook.map(urlOf).join("\n"),
+    hooks: hookRows(channels),
     text: rule?.text ?? "",
   };
 }
 
 /** The body that stores a draft: what the form does not show of the rule stays as it is. */
 export function bodyOf(draft: Draft, rule: Rule | undefined, parameters: Record<string, unknown>) {
-  const { email = [], sms = [], webhook = [], telegram = [] } = rule?.channels ?? {};
+  const channels = rule?.channels ?? {};
+  const { email = [], sms = [] } = channels;
   return {
     ...{ name: draft.name, type: draft.type, parameters, enabled: draft.enabled, critical: draft.critical },
     ...{ devices: draft.devices, groups: draft.groups, notifyWhenOver: draft.notifyWhenOver },
@@ -59,8 +62,7 @@ export function bodyOf(draft: Draft, rule: Rule | undefined, parameters: Record<
     channels: {
       email: linesOf(draft.emails).map((to) => email.find((each) => each.to === to) ?? { to }),
       sms: linesOf(draft.phones).map((to) => sms.find((each) => each.to === to) ?? { to }),
-      webhook: linesOf(draft.webhooks).map((url) => webhook.find((each) => urlOf(each) === url) ?? { url }),
-      telegram,
+      ...hooksOfRows(draft.hooks, channels),
     },
   };
 }
@@ -70,9 +72,4 @@ function linesOf(text: string): readonly string[] {
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
-}
-
-function urlOf(webhook: unknown): string {
-  const { url } = Object(webhook) as { readonly url?: unknown };
-  return typeof url === "string" ? url : "";
 }

@@ -92,10 +92,23 @@ describe("what is managed, in a browser", { skip: noBrowser }, () => {
   it("a file of 50,000 rows is read beside the page, and one that is no text is refused", async () => {
     const page = await open("/manage/import");
     const input = page.locator("input[type=file]");
-    const text = `id,name\n${Array.from({ length: 50_000 }, (_, row) => `${2_000_000 + row},"Van, ${row}"\n`).join("")}`;
-    await input.setInputFiles({ name: "large.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
-    await page.getByRole("button", { name: "Add 50,000 devices" }).waitFor();
+    // Every tenth id is there twice, and names are of every kind: quoted, with lines, as formulas.
+    const names = ['"Van; 1"', '"two\r\nlines"', "=HYPERLINK(1)", "Ñandú"];
+    const line = (row: number) => `${2_000_000 + row - (row % 10 === 9 ? 1 : 0)};${names[row % 4]}\r\n`;
+    const text = `\uFEFFid;name\r\n${Array.from({ length: 50_000 }, (_, row) => line(row)).join("")}`;
+    await input.setInputFiles({ name: "large.csv", mimeType: "text/csv", buffer: Buffer.from(text, "utf16le") });
+    await page.getByRole("button", { name: "Add 45,000 devices" }).waitFor();
     assert.ok((await page.locator("[role=listitem]").count()) < 100);
+    assert.equal(await page.getByLabel("Encoding").inputValue(), "utf-16le");
+    await page.getByLabel("Separator").selectOption("|");
+    await page.getByText("The first line must name a column").waitFor();
+    await page.getByLabel("Separator").selectOption(";");
+    await page.getByLabel("Only the 5,000").check();
+    const coming = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save" }).click();
+    const saved = await readFile(await (await coming).path(), "utf8");
+    assert.match(saved, /^\uFEFFid,name,problem\r\n2000008,"two\r\nlines",/);
+    assert.ok(!/(^|,)=/m.test(saved));
     await input.setInputFiles({ name: "book.csv", mimeType: "text/csv", buffer: Buffer.from("PK\u0003\u0004\0\0") });
     await page.getByText("This is no text file.").waitFor();
   });
@@ -153,6 +166,33 @@ describe("what is managed, in a browser", { skip: noBrowser }, () => {
       ...{ email: "bo@example.com", password: "another long password" },
     });
     assert.equal(Object(signedIn).success, true);
+  });
+
+  it("a rule calls a webhook with a secret, and a session that ends in the middle of it loses nothing", async () => {
+    const page = await open("/rules/new?device=3001");
+    await page.getByLabel("Name", { exact: true }).fill(hostile);
+    await page.getByLabel("Speed (km/h)").fill("80");
+    await page.getByRole("button", { name: "Add a webhook or chat" }).click();
+    await page.getByLabel("Address or chat").fill("https://example.com/hook");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.locator(".problem", { hasText: "secret" }).waitFor();
+    await page.getByLabel("Secret or token").fill("0123456789abcdef");
+    // Ended elsewhere: the page hears of it by its stream, before anything is sent.
+    const other = await openPage(browser, service.url);
+    await signIn(other.page, service.email, "/me");
+    await other.page.getByRole("button", { name: "Sign out everywhere" }).click();
+    await dialog(other.page).getByRole("button", { name: "Sign out everywhere" }).click();
+    const again = page.getByRole("dialog", { name: "Sign in again" });
+    await again.locator("input[name=password]").fill(password);
+    await again.locator("button.main").click();
+    await again.waitFor({ state: "detached" });
+    assert.equal(await page.getByLabel("Secret or token").inputValue(), "0123456789abcdef");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.locator("tbody tr", { hasText: "<img src=x" }).waitFor();
+    const [rule] = await list("/api/alertRules", "rules");
+    assert.deepEqual(Object(rule?.channels).webhook?.[0]?.url, "https://example.com/hook");
+    await page.goto("/manage/webhooks");
+    await page.getByText("https://example.com/hook").waitFor();
   });
 
   it("the operator's key opens the accounts, and a new owner's key is shown once", async () => {

@@ -45,7 +45,7 @@ const satellites: Information = (reader, report) => {
   const used = reader.u8();
   reader.skip(used);
   report.readings.satellites = used;
-  report.readings.satellitesVisible = used + reader.u8();
+  put(report, "satellitesVisible", used + reader.u8(), "satellitesInView");
   return undefined;
 };
 

@@ -14,6 +14,9 @@ export interface Extra {
 
 const none: Extra = Object.freeze({ readings: {}, attributes: {} });
 
+/** No tracker is as high, m. */
+const highest = 100_000;
+
 /** Odometer m, temperature °C, fuel %, altitude m, area and cell in hex: trackers with a fuel probe. */
 const fuelProbe = grammar({
   odometer: integer,
@@ -42,7 +45,7 @@ export function readExtra(fields: readonly string[], at: number): Extra {
     put(report, "temperature", probe.temperature, "probeTemperature");
     put(report, "fuel", probe.fuel, "probeFuel");
     return {
-      altitude: probe.altitude,
+      ...(Math.abs(probe.altitude) < highest && { altitude: probe.altitude }),
       readings: report.readings,
       attributes: { ...report.attributes, ...cellsOf([{ lac: probe.area, cellId: probe.cell }]) },
     };

@@ -71,7 +71,7 @@ export function readNbr({ fields }: Sentence, at: number): ReadingsReport | unde
 const link = grammar({
   time: hhmmss,
   signal: orText(upTo(100)),
-  satellites: orText(integer),
+  satellites: orText(upTo(255)),
   battery: orText(upTo(100)),
   steps: orText(integer),
   turnovers: orText(integer),

@@ -1,5 +1,6 @@
 import type { CommandResult, Effect, Fix, ReadingsReport } from "../../model/effects.ts";
 import type { DecodeContext, Decoded, MessageRow } from "../../wire/protocol.ts";
+import { draft, put, readingsOf } from "../../wire/report.ts";
 import {
   ddmmyy,
   decimal,
@@ -110,7 +111,9 @@ function understandText({ fields }: Sentence): Meaning {
   const volts = decimal.read([/(?:^|\n)VOLT:([0-9.]+)V/.exec(text)?.[1] ?? ""], 0);
   const result: Effect = { type: "commandResult", text };
   if (volts === mismatch) return { effects: [result] };
-  return { effects: [{ type: "readings", alarms: [], readings: { externalVoltage: volts }, attributes: {} }, result] };
+  const report = draft();
+  put(report, "externalVoltage", volts, "supplyVoltage");
+  return { effects: [readingsOf(report), result] };
 }
 
 const dayPosition = grammar({

@@ -126,7 +126,7 @@ export function readObdText(bytes: Uint8Array, report: Draft): void {
   const values = latin1Of(bytes).trim().split(",");
   const at = (index: number) => {
     const text = values[index]?.trim();
-    return text === undefined || !/^-?\d{1,9}(\.\d{1,6})?$/.test(text) ? undefined : Number(text);
+    return text === undefined || !/^-?\d{1,9}(\.\d{1,6})?$/.test(text) ? undefined : Number(text) + 0;
   };
   put(report, "externalVoltage", at(1), "obdVoltage");
   put(report, "rpm", at(2), "engineSpeed");

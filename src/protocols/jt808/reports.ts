@@ -59,6 +59,7 @@ const battery: Handler = (message, context) => {
 
 /** Degrees and minutes in BCD: `ddmm.mmmm`, with as many digits of degrees as there are before. */
 function degrees(digits: string): number {
+  if (!/^\d+$/.test(digits)) return Number.NaN;
   const minutes = Number(digits.slice(-6)) / 10_000;
   return roundDegrees(Number(digits.slice(0, -6)) + minutes / 60);
 }

@@ -1,5 +1,5 @@
 import type { Effect } from "../../model/effects.ts";
-import type { Readings } from "../../model/readings.ts";
+import { isInRange, type Readings } from "../../model/readings.ts";
 import { alarmsOf, altitudeOf, courseOf, effectOf, type Location, speedOf } from "../../wire/app-report.ts";
 import { attributesOf, isGiven, isObject, type JsonObject, numeric, objectOf, textOf, truth } from "../../wire/json.ts";
 import { parseTimestamp } from "./time.ts";
@@ -78,10 +78,10 @@ function sideValues(location: JsonObject, coords: JsonObject, extras: JsonObject
     ...(level !== undefined && level >= 0 && level <= 1 && { battery: Math.round(level * 100) }),
     ...(charging !== undefined && { charging }),
     ...(motion !== undefined && { motion }),
-    ...(accuracy !== undefined && accuracy >= 0 && { accuracy }),
+    ...(accuracy !== undefined && isInRange("accuracy", accuracy) && { accuracy }),
     ...(fuel !== undefined && { fuel }),
     // Metres on the device.
-    ...(odometer !== undefined && odometer >= 0 && { odometer: odometer / 1000 }),
+    ...(odometer !== undefined && isInRange("odometer", odometer / 1000) && { odometer: odometer / 1000 }),
   };
   return {
     altitude: altitude === undefined ? undefined : altitudeOf(altitude),

@@ -1,4 +1,5 @@
 import type { Effect } from "../../model/effects.ts";
+import { isInRange } from "../../model/readings.ts";
 import { altitudeOf, courseOf, effectOf, speedOf } from "../../wire/app-report.ts";
 import { attributesOf, isObject, type JsonObject, numeric, objectOf, textOf } from "../../wire/json.ts";
 import type { JsonReport } from "./json.ts";
@@ -66,7 +67,7 @@ function readFeature(feature: JsonObject, properties: JsonObject, receivedAt: nu
         ...(level !== undefined && level >= 0 && level <= 1 && { battery: Math.round(level * 100) }),
         ...((state === "charging" || state === "full") && { charging: true }),
         ...(state === "unplugged" && { charging: false }),
-        ...(accuracy !== undefined && accuracy >= 0 && { accuracy }),
+        ...(accuracy !== undefined && isInRange("accuracy", accuracy) && { accuracy }),
       },
       attributes: attributesOf(Object.entries(properties).filter(([name]) => !placed.has(name))),
     },

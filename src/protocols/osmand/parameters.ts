@@ -1,6 +1,6 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { Effect } from "../../model/effects.ts";
-import type { Readings } from "../../model/readings.ts";
+import { isInRange, type Readings } from "../../model/readings.ts";
 import {
   alarmsOf,
   altitudeOf,
@@ -64,12 +64,13 @@ function flag(take: (draft: Draft, value: boolean) => void): Take {
   };
 }
 
-/** A reading that is a number from 0 to `high`; apps send -1 and the like for what they don't know. */
-function measured(name: NumberReading, high: number, scale = 1): Take {
+/** A reading that is a number in its range; apps send -1 and the like for what they don't know. */
+function measured(name: NumberReading, scale = 1): Take {
   return (draft, text) => {
-    const value = numberOf(text);
-    if (value === undefined || value > high) return "unread";
-    if (value >= 0) draft.readings[name] = value * scale;
+    const value = (numberOf(text) ?? Number.NaN) * scale;
+    if (value < 0) return "taken";
+    if (!isInRange(name, value)) return "unread";
+    draft.readings[name] = value;
     return "taken";
   };
 }
@@ -152,13 +153,13 @@ const takes: ReadonlyMap<string, Take> = new Map<string, Take>([
       draft.altitude = altitudeOf(value);
     }),
   ],
-  ["accuracy", measured("accuracy", Number.MAX_SAFE_INTEGER)],
-  ["hdop", measured("hdop", Number.MAX_SAFE_INTEGER)],
-  ["batt", measured("battery", 100)],
-  ["fuel", measured("fuel", 100)],
-  ["sat", measured("satellites", 255)],
+  ["accuracy", measured("accuracy")],
+  ["hdop", measured("hdop")],
+  ["batt", measured("battery")],
+  ["fuel", measured("fuel")],
+  ["sat", measured("satellites")],
   // Metres, as the apps count them.
-  ["odometer", measured("odometer", Number.MAX_SAFE_INTEGER, 0.001)],
+  ["odometer", measured("odometer", 0.001)],
   ["charge", state("charging")],
   ["ignition", state("ignition")],
   ["motion", state("motion")],

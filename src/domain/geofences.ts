@@ -6,7 +6,7 @@ import { zoneOfGeoJson } from "../geo/geojson.ts";
 import { geometryOfZone, geometryTextOf } from "../geo/geometry-text.ts";
 import type { User } from "../model/account.ts";
 import { type Geofence, type GeofenceText, positionsOf, type Zone } from "../model/geofence.ts";
-import type { Steps } from "../model/steps.ts";
+import type { InTurn, Steps } from "../model/steps.ts";
 import type { GeofenceFields, GeofenceStore, ReadPositions } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -57,7 +57,7 @@ export interface GeofencesContext {
   readonly ids: Ids;
   readonly visibility: Visibility;
   /** Does work of an account in steps, between which others are served. */
-  readonly inTurn: <T>(accountKey: number, steps: Steps<T>) => Promise<T>;
+  readonly inTurn: InTurn;
 }
 
 const settable: readonly string[] = Object.keys(GeofenceBody.properties);

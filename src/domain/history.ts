@@ -30,7 +30,7 @@ export interface OpenHistory {
 /** How records are written down. */
 export interface RecordForm {
   /** Some records: JSON objects with commas between, to be read until the next ones are asked for. */
-  records(json: Uint8Array): Iterable<string | Uint8Array>;
+  records(json: Uint8Array): Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
   /** What stands after all of them. `last`: records that the device's daily results keep back follow this one. */
   end(last: RecordPlace | undefined): string | Uint8Array;
 }

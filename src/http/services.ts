@@ -228,7 +228,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     ...liveParts(limits, { ...deps, visibility, groups }),
     tenants: createTenants({ ...deps, capsOf, makeApiKey }),
     history,
-    exports: createExports(history, limits.trips.gapSeconds),
+    exports: createExports(history, limits.trips.gapSeconds, inLargeTurn(turns)),
     shares: createShares({ ...deps, devices, groups, limits: limits.links, makeToken: makeShareToken }),
     sharedPlaces: createSharedPlaces({ ...deps, visibility, groups, sharedName }),
     trips: tripsOf(limits, store, shownFrom, turns),

@@ -4,6 +4,9 @@
  */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
+/** Does work of an account: where it is more than one step, when its turn has come. */
+export type InTurn = <T>(account: number, steps: Steps<T>) => Promise<T>;
+
 /** Values of a body that one step looks at: one or two milliseconds. */
 export const stepValues = 10_000;
 

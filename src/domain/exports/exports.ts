@@ -4,6 +4,7 @@ import { ApiError } from "../../errors/catalogue.ts";
 import type { User } from "../../model/account.ts";
 import { dayIn } from "../../model/account-day.ts";
 import type { Device } from "../../model/device.ts";
+import type { InTurn, Steps } from "../../model/steps.ts";
 import type { History, HistoryPieces, RecordForm } from "../history.ts";
 import { locationsIn } from "../history-locations.ts";
 import { momentsOf } from "../range.ts";
@@ -14,7 +15,7 @@ import { gpxWriter } from "./gpx.ts";
 import { kmlWriter } from "./kml.ts";
 import type { ExportTerms, ExportWriter } from "./writer.ts";
 
-/** Locations that are written at a time: a millisecond or two, in which nothing else is done. */
+/** Locations that are written in one step: a millisecond or two, in which nothing else is done. */
 const batchSize = 256;
 
 const writers: { readonly [format in ExportFormat]: (terms: ExportTerms) => ExportWriter } = {
@@ -43,7 +44,7 @@ export interface Exports {
 }
 
 /** Exports over histories. `gapSeconds`: a silence that parts two tracks. */
-export function createExports(history: Pick<History, "written">, gapSeconds: number): Exports {
+export function createExports(history: Pick<History, "written">, gapSeconds: number, inTurn: InTurn): Exports {
   return {
     ask(user, device, { format, units = "metric", timeZone = user.timeZone, ...query }) {
       const range = momentsOf(query, "querystring");
@@ -56,21 +57,37 @@ export function createExports(history: Pick<History, "written">, gapSeconds: num
     },
     async open(device, asked) {
       const writer = writers[asked.format](asked);
-      return { head: writer.begin(), rest: await history.written(device, asked, formOf(writer)) };
+      const form = formOf(writer, device.accountKey, inTurn);
+      return { head: writer.begin(), rest: await history.written(device, asked, form) };
     },
   };
 }
 
-/** A writer as the form of a history. */
-function formOf(writer: ExportWriter): RecordForm {
+/**
+ * A writer as the form of a history of an account. A client that reads fast takes each piece at once, so that without turns nobody else would be served until the end of
+ * the file: three exports of one user kept trackers waiting for seconds.
+ */
+function formOf(writer: ExportWriter, account: number, inTurn: InTurn): RecordForm {
   return {
-    *records(json) {
-      const locations = locationsIn(json);
+    async *records(json) {
+      const locations = await inTurn(
+        account,
+        stepOf(() => locationsIn(json)),
+      );
       for (let index = 0; index < locations.length; index += batchSize)
-        yield utf8.encode(writer.locations(locations.slice(index, index + batchSize)));
+        yield await inTurn(
+          account,
+          stepOf(() => utf8.encode(writer.locations(locations.slice(index, index + batchSize)))),
+        );
     },
     end: (last) => writer.end(last && { from: formatInstant(last.time) }),
   };
+}
+
+/** Work of one step, that does not begin before its turn has come. */
+function* stepOf<T>(work: () => T): Steps<T> {
+  yield;
+  return work();
 }
 
 const utf8 = new TextEncoder();

@@ -3,7 +3,7 @@ import { ApiError } from "../../errors/catalogue.ts";
 import type { User } from "../../model/account.ts";
 import { startOfDayIn } from "../../model/account-day.ts";
 import type { Device } from "../../model/device.ts";
-import type { Steps } from "../../model/steps.ts";
+import type { InTurn, Steps } from "../../model/steps.ts";
 import type { LocationStore } from "../../ports/store.ts";
 import { unknownTerms } from "../bodies.ts";
 import { locationsIn } from "../history-locations.ts";
@@ -70,8 +70,7 @@ export interface TripsContext {
   readonly shownFrom: ShownFrom;
   /** What makes a trip, where a request does not say. */
   readonly settings: TripSettings;
-  /** Does work of an account when its turn comes, in steps. */
-  readonly inTurn: <T>(account: number, steps: Steps<T>) => Promise<T>;
+  readonly inTurn: InTurn;
   readonly most: MostOfAnswer;
 }
 

@@ -219,6 +219,11 @@ const reasons = {
 /** A status that a tracker can be answered. */
 export type HttpStatus = keyof typeof reasons;
 
+/** Whether the sender says that the body is of this type (in lower case); parameters behind it do not count. */
+export function hasContentType({ headers }: HttpRequest, type: string): boolean {
+  return (headers.get("content-type") ?? "").toLowerCase().startsWith(type);
+}
+
 /**
  * A whole response. `body` is text, sent as UTF-8, plain unless `headers` has a Content-Type; `keepAlive` false tells the client that the connection ends with it. `headers` are further
  * ones, of the service's own making: nothing in them is escaped.

@@ -2,6 +2,7 @@ import type { Effect } from "../../model/effects.ts";
 import { appIdPattern } from "../../wire/app-report.ts";
 import {
   type HttpRequest,
+  hasContentType,
   httpFramer,
   httpResponse,
   type Parameters,
@@ -41,13 +42,13 @@ interface RequestReport extends JsonReport {
 /** Where a request has its report. */
 type Kind = "query" | "form" | "json" | "Overland";
 
-function kindOf({ headers, body, query }: HttpRequest): Kind {
+function kindOf(request: HttpRequest): Kind {
+  const { body, query } = request;
   const first = body.find((byte) => byte > 0x20);
-  const json = (headers.get("content-type") ?? "").toLowerCase().startsWith("application/json");
-  if (body.length > 0 && (json || first === 0x7b))
+  if (body.length > 0 && (first === 0x7b || hasContentType(request, "application/json")))
     return Array.isArray(parseJson(body)?.locations) ? "Overland" : "json";
-  const form = headers.get("content-type")?.toLowerCase().startsWith("application/x-www-form-urlencoded") ?? false;
-  return body.length > 0 && (form || query.size === 0) ? "form" : "query";
+  const form = query.size === 0 || hasContentType(request, "application/x-www-form-urlencoded");
+  return body.length > 0 && form ? "form" : "query";
 }
 
 /** A row for one kind of request. `read` gives undefined where it is malformed. */

@@ -1,5 +1,5 @@
 import type { Effect } from "../../model/effects.ts";
-import { type HttpRequest, httpFramer, httpResponse, parseHttpRequest } from "../../wire/http.ts";
+import { type HttpRequest, hasContentType, httpFramer, httpResponse, parseHttpRequest } from "../../wire/http.ts";
 import { secret, secretOf } from "../../wire/http-secret.ts";
 import { type JsonObject, parseJson } from "../../wire/json.ts";
 import { type Certainty, type Decoded, defineProtocol, type MessageRow, type Transport } from "../../wire/protocol.ts";
@@ -11,9 +11,13 @@ import { simulate } from "./simulate.ts";
 type Session = Readonly<Record<string, never>>;
 const session: Session = Object.freeze({});
 
-/** What the server has for the app: nothing. An answer without it is shown to the user as an error of JSON. (Booklet, HTTP) */
-const nothing = (keepAlive: boolean) => httpResponse(200, keepAlive, "[]", { "Content-Type": "application/json" });
-const accepted = { true: nothing(true), false: nothing(false) };
+/**
+ * What the server has for the app: nothing. The app says that it sends JSON and reads JSON, and tells its user of an answer that is none; to senders
+ * that do not say so the status is all. (Booklet, HTTP)
+ */
+const noMessages = (keepAlive: boolean) => httpResponse(200, keepAlive, "[]", { "Content-Type": "application/json" });
+const acceptedOfApp = { true: noMessages(true), false: noMessages(false) };
+const accepted = { true: httpResponse(200, true), false: httpResponse(200, false) };
 const refused = { true: httpResponse(400, true), false: httpResponse(400, false) };
 
 /** The payload of a message that deletes a friend: none. */
@@ -53,12 +57,13 @@ function row(
       const ids = identifiersOf(request, message);
       if (ids.length === 0) return refusal("notIdentified", request.keepAlive);
       const key = secretOf(request.query, request);
+      const answers = hasContentType(request, "application/json") ? acceptedOfApp : accepted;
       return {
         session,
         effects: [
           { type: "identify", ids, ...(key !== undefined && { secret: key }) },
           effect,
-          { type: "reply", bytes: accepted[`${request.keepAlive}`], when: "stored" },
+          { type: "reply", bytes: answers[`${request.keepAlive}`], when: "stored" },
         ],
       };
     },
@@ -85,8 +90,8 @@ function refuseEncrypted(frame: Uint8Array): Decoded<Session> {
 }
 
 /**
- * OwnTracks in HTTP mode: one JSON message a POST, the same that the apps publish by MQTT. A message is answered with 200 and `[]` once it is stored,
- * with 400 where it is malformed, encrypted or names no device.
+ * OwnTracks in HTTP mode: one JSON message a POST, the same that the apps publish by MQTT. A message is answered with 200 once it is stored, with 400
+ * where it is malformed, encrypted or names no device.
  */
 export const owntracks = defineProtocol<Session>({
   id: "owntracks",

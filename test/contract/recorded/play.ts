@@ -87,23 +87,30 @@ function asserted(effects: readonly Effect[], { kind, expected }: RecordedLine):
   return [compareReading(effects, expected.key, value ?? null)].filter((text) => text !== undefined);
 }
 
-/** The first cut must be the recorded one, with or without delimiters and escapes; a single byte that is no message may be passed over. */
+/** The recorded message must be among those that we cut, with or without delimiters and escapes; bytes that are no message may be passed over. */
 function frameDecoder(protocol: AnyProtocol, line: RecordedLine, sheet: Sheet): readonly string[] | undefined {
   const bytes = messageBytes(line);
   const { expected } = line;
   if (bytes === undefined || expected?.message === undefined) return undefined;
   const wanted = textOrHex(expected.encoding, expected.message).toHex();
-  const { next, settle } = protocol.framer;
-  const cut = next(bytes, 0);
-  const framing = cut.type === "more" && settle !== undefined ? settle(bytes, 0) : cut;
-  if (framing.type === "more") return ["the framer wants more"];
-  const [start, stop, end] =
-    framing.type === "frame" ? [framing.start, framing.stop, framing.end] : [0, framing.length, framing.length];
-  const cuts = [bytes.subarray(start, stop), bytes.subarray(start, end), bytes.subarray(0, end)].flatMap((part) => [
-    part.toHex(),
-    unescaped(part, sheet).toHex(),
-  ]);
-  return cuts.includes(wanted) ? [] : [`cut ${cuts[0]}, expected ${wanted}`];
+  const cuts = cutsOf(protocol, bytes).flatMap((part) => [part.toHex(), unescaped(part, sheet).toHex()]);
+  return cuts.includes(wanted) ? [] : [`cut ${cuts[0] ?? "nothing"}, expected ${wanted}`];
+}
+
+/** What the framer makes of the bytes: each message without and with its delimiters and with what is passed over before it, and each skip. */
+function cutsOf({ framer: { next, settle } }: AnyProtocol, bytes: Uint8Array): readonly Uint8Array[] {
+  const cuts: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const cut = next(bytes, at);
+    const framing = cut.type === "more" && settle !== undefined ? settle(bytes, at) : cut;
+    if (framing.type === "more") break;
+    const end = framing.type === "frame" ? framing.end : at + framing.length;
+    if (framing.type === "frame")
+      cuts.push(bytes.subarray(framing.start, framing.stop), bytes.subarray(framing.start, end));
+    cuts.push(bytes.subarray(at, end));
+    at = end;
+  }
+  return cuts;
 }
 
 /** The bytes with each of some sequences exchanged for another one, from left to right. */
@@ -173,7 +180,8 @@ function commandText(command: RecordedLine["command"], { commands }: Sheet): str
 
 function encoder(protocol: AnyProtocol, line: RecordedLine, sheet: Sheet): readonly string[] | undefined {
   const { command, expected } = line;
-  const text = commandText(command, sheet);
+  // A text for an SMS has no counterpart: the service sends none to trackers.
+  const text = line.unit.includes("SmsEncoder") ? undefined : commandText(command, sheet);
   if (text === undefined || expected?.message === undefined) return undefined;
   const encoded = protocol.connect().command(text, line.device_unique_id ?? "", 0);
   const wanted = textOrHex(expected.encoding, expected.message).toHex();

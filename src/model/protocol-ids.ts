@@ -359,7 +359,6 @@ export const protocolReadings: Readonly<Record<string, readonly string[]>> = {
     "driverId",
     "steps",
     "worn",
-    "firmware",
   ],
   h02: [
     "battery",

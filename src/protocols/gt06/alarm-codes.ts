@@ -1,5 +1,5 @@
 import type { Alarm } from "../../model/alarms.ts";
-import { type Draft, raise } from "./report.ts";
+import { type Draft, raise } from "../../wire/report.ts";
 
 /** Alarm codes of JM-VL03 v1.1.2 (0x26), GT06N v1.1.7 and, above 0x32, later Jimi 4G models. */
 const codes: ReadonlyMap<number, Alarm> = new Map<number, Alarm>([

@@ -1,11 +1,11 @@
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
+import { type Draft, draft, fixOf, readingsOf } from "../../wire/report.ts";
 import { hasWideMnc, readCell } from "./cells.ts";
 import { readCard } from "./clones.ts";
 import { readGps, readOlderGps } from "./gps.ts";
 import { readVoltageStatus } from "./heartbeat.ts";
 import { cell4gSize, cellSize, readCellOfNetwork } from "./location.ts";
-import { type Draft, draft, fixOf, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row } from "./row.ts";
 import type { Session } from "./session.ts";
 import {
@@ -105,7 +105,7 @@ const az735: Handler = (message, session, context) => {
   readLevels(reader, report);
   readAlarm(reader, report, context.options.model);
   const altitude = long && reader.remaining >= 2 ? reader.i16() : undefined;
-  return acknowledged(message, session, fixOf(position, report, altitude));
+  return acknowledged(message, session, fixOf({ ...position, altitude }, report));
 };
 
 /** 0x39 of Jimi's 4G trackers: location, cell, status and modules. */

@@ -1,6 +1,6 @@
 import { type AccessPoint, type Cell, cellsText, wifiText } from "../../wire/radio.ts";
 import type { Reader } from "../../wire/reader.ts";
-import type { Draft } from "./report.ts";
+import type { Draft } from "../../wire/report.ts";
 
 /** Bit 15 of the MCC says that the MNC takes two bytes (JM-VL03 v1.1.2, 0xA0). */
 const wideMnc = 0x8000;

@@ -1,12 +1,11 @@
 import type { DecodeContext, MessageRow } from "../../wire/protocol.ts";
 import { Reader } from "../../wire/reader.ts";
-import { put } from "../../wire/report.ts";
+import { type Draft, draft, fixOf, put, raise } from "../../wire/report.ts";
 import { raiseCode } from "./alarm-codes.ts";
 import { readCell } from "./cells.ts";
 import { contentOffset, contentSize, open } from "./envelope.ts";
 import { gpsSize, readDate, readGps, readOlderGps } from "./gps.ts";
 import { cell4gSize, cellSize } from "./location.ts";
-import { type Draft, draft, fixOf, raise } from "./report.ts";
 import { acknowledged, type Handler, modelIs, row, silent } from "./row.ts";
 import type { Session } from "./session.ts";
 import {
@@ -171,7 +170,7 @@ const sl4x: Handler = (message, session) => {
   readCell(reader, report, 10);
   readUpload(reader, report);
   if (reader.remaining >= 6) readMileage(reader, report);
-  return acknowledged(message, session, fixOf(position, report, reader.i16()));
+  return acknowledged(message, session, fixOf({ ...position, altitude: reader.i16() }, report));
 };
 
 /** 0x34 of X1: location, terminal, mileage, cell, driver, supply and battery, ports and the analogue inputs that they count. */

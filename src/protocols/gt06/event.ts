@@ -1,9 +1,8 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
-import { put } from "../../wire/report.ts";
+import { type Draft, draft, fixOf, put, raise, readingsOf } from "../../wire/report.ts";
 import { positionOf, readAcc, readDate } from "./gps.ts";
-import { type Draft, draft, fixOf, raise, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row } from "./row.ts";
 import type { Session } from "./session.ts";
 

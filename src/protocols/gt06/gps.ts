@@ -1,7 +1,7 @@
 import { bcd, Reader } from "../../wire/reader.ts";
+import type { Draft, Position } from "../../wire/report.ts";
 import { utc } from "../../wire/time.ts";
 import { contentOffset, contentSize } from "./envelope.ts";
-import type { Draft, Position } from "./report.ts";
 import { clockOffset, type Session } from "./session.ts";
 
 /** Coordinates come in 1/30000 of a minute (GT06 v1.8.1, 5.2.1.6). */

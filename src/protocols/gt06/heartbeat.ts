@@ -1,9 +1,8 @@
 import type { DecodeContext, MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
-import { put } from "../../wire/report.ts";
+import { type Draft, draft, put, raise, readingsOf } from "../../wire/report.ts";
 import { alarmOf, raiseCode } from "./alarm-codes.ts";
 import { readDate } from "./gps.ts";
-import { type Draft, draft, raise, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, modelIs, row } from "./row.ts";
 import type { Session } from "./session.ts";
 import { readAlarm, readBattery, readModulesOfStatus, readSignal, readSupply, readTerminal, signed } from "./status.ts";

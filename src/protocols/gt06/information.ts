@@ -1,11 +1,10 @@
 import type { Effect } from "../../model/effects.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
-import { put } from "../../wire/report.ts";
+import { type Draft, draft, put, readingsOf, readingsOrNothing } from "../../wire/report.ts";
 import { mismatch, parseDecimal } from "../../wire/text.ts";
 import { long } from "./envelope.ts";
 import { readDate } from "./gps.ts";
-import { type Draft, draft, readingsOf, readingsOrNothing } from "./report.ts";
 import { type Handler, row, silent } from "./row.ts";
 import type { Session } from "./session.ts";
 

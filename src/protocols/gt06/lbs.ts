@@ -1,7 +1,7 @@
 import type { MessageRow } from "../../wire/protocol.ts";
+import { draft, readingsOf } from "../../wire/report.ts";
 import { type CellList, keepCells, readAccessPoints, readCells, readOperator } from "./cells.ts";
 import { packedDate, readDate } from "./gps.ts";
-import { draft, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row } from "./row.ts";
 import { clockOffset, type Session } from "./session.ts";
 import { readWideAlarm } from "./status.ts";

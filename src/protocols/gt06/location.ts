@@ -1,8 +1,8 @@
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
+import { type Draft, draft, fixOf, readingsOf } from "../../wire/report.ts";
 import { hasWideMnc, readCell } from "./cells.ts";
 import { gpsSize, readDate, readGps, readOlderGps, startsWithPlace } from "./gps.ts";
-import { type Draft, draft, fixOf, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row, silent } from "./row.ts";
 import { clockOffset, type Session } from "./session.ts";
 import { readMileage, readUpload } from "./status.ts";

@@ -1,11 +1,11 @@
 import type { Effect } from "../../model/effects.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
+import { draft, fixOf, readingsOrNothing } from "../../wire/report.ts";
 import { Writer } from "../../wire/writer.ts";
 import { readCell } from "./cells.ts";
 import { acknowledgement, open, openUnchecked, seal } from "./envelope.ts";
 import { gpsSize, readGps } from "./gps.ts";
 import { cellSize } from "./location.ts";
-import { draft, fixOf, readingsOrNothing } from "./report.ts";
 import { type Handler, row, silent } from "./row.ts";
 import { initial, type Session } from "./session.ts";
 import { bare } from "./unsealed.ts";
@@ -116,7 +116,7 @@ const requestTail = 23;
 export const loginRows: readonly MessageRow<Session>[] = [
   login,
   bareLogin,
-  row("time request", [0x8a], clock, (size) => size === 0),
+  row("time request", [0x8a], clock),
   row("address request", [0x2a], address, (size) => size === gpsSize + requestTail),
   row("address request (cell)", [0x17], addressOfCell, (size) => size === cellSize + requestTail),
 ];

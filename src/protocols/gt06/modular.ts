@@ -1,10 +1,9 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
-import { put } from "../../wire/report.ts";
+import { type Draft, draft, fixOf, type Position, put, raise, readingsOf } from "../../wire/report.ts";
 import { keepCells } from "./cells.ts";
 import { positionOf } from "./gps.ts";
-import { type Draft, draft, fixOf, type Position, raise, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row } from "./row.ts";
 import type { Session } from "./session.ts";
 
@@ -108,7 +107,7 @@ const modular: Handler = (message, session) => {
     reader.seek(next);
   }
   const { report, position, altitude } = gathered;
-  return acknowledged(message, session, position ? fixOf(position, report, altitude) : readingsOf(report));
+  return acknowledged(message, session, position ? fixOf({ ...position, altitude }, report) : readingsOf(report));
 };
 
 /** 0x70 of asset trackers, with either start bits; the answer has the short ones. */

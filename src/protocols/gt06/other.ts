@@ -1,11 +1,10 @@
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
-import { put } from "../../wire/report.ts";
+import { type Draft, draft, fixOf, put, raise, readingsOf } from "../../wire/report.ts";
 import { readCell } from "./cells.ts";
 import { long, type Message, seal, serialOffset } from "./envelope.ts";
 import { readDate, readPlace } from "./gps.ts";
 import { cellSize, otherLocation } from "./location.ts";
-import { type Draft, draft, fixOf, raise, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row, silent } from "./row.ts";
 import type { Session } from "./session.ts";
 import { readSignal } from "./status.ts";
@@ -128,8 +127,16 @@ const offerSize = 26;
 /** The server's own commands, sent back. */
 const echo: Handler = (_message, session) => silent(session, { type: "ignored", reason: "command" });
 
-/** What no manual at hand lays out: a failure that the trace shows, and no answer, which would say that it is stored. */
-const unknown: Handler = (_message, session) => silent(session, { type: "failure", cause: "unsupported" });
+/**
+ * What no manual at hand lays out: number and content are kept as they are, so that the acknowledgement is true, and the tracker goes on to its next message.
+ * With long start bits come pieces of files too: those are a failure that the trace shows, without an answer.
+ */
+const unknown: Handler = (message, session) => {
+  if (message.extended) return silent(session, { type: "failure", cause: "unsupported" });
+  const report = draft();
+  report.attributes.message = Uint8Array.of(message.type).toHex() + message.reader.hex(message.size);
+  return acknowledged(message, session, readingsOf(report));
+};
 
 const sealed = row("other", undefined, unknown);
 

@@ -1,6 +1,6 @@
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
-import { type Draft, draft, readingsOf } from "./report.ts";
+import { type Draft, draft, readingsOf } from "../../wire/report.ts";
 import { acknowledged, type Handler, row } from "./row.ts";
 import type { Session } from "./session.ts";
 

@@ -1,7 +1,7 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { Reader } from "../../wire/reader.ts";
+import { type Draft, raise } from "../../wire/report.ts";
 import { raiseCode } from "./alarm-codes.ts";
-import { type Draft, raise } from "./report.ts";
 
 /** Voltage level 0 to 6 as a share of full (GT06 v1.8.1, 5.3.1.14). */
 const fullLevel = 6;

@@ -1,9 +1,9 @@
 import type { Effect, Fix } from "../../model/effects.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
+import { draft, fixOf, readingsOf } from "../../wire/report.ts";
 import { mismatch, parseDecimal } from "../../wire/text.ts";
 import { nameOfFlag } from "./command.ts";
-import { draft, fixOf, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row, silent } from "./row.ts";
 import type { Session } from "./session.ts";
 

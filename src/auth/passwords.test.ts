@@ -38,3 +38,20 @@ test("passwords of all accounts have an end too: 503, and those that wait are no
   const outcomes = await setAtOnce([1, ...full, 1]);
   assert.deepEqual(outcomes, [...Array<string>(waiting + 1).fill("hashed"), "unavailable"]);
 });
+
+test("who comes with a known browser waits its turn, also where strangers have taken all places", async () => {
+  const { each, waiting } = waitingPasswords;
+  const passwords = createPasswords({ accounts, ids: systemIds, requireEncrypted: false });
+  const hash = await passwords.hash("right", 1);
+  const order: string[] = [];
+  const tried = async (who: string, password: string, known: boolean) => {
+    const matches = await passwords.matches(password, hash, who, known).catch(() => "refused");
+    order.push(`${who} ${matches}`);
+  };
+  const strangers = Array.from({ length: waiting + 1 }, (_, at) =>
+    tried(`stranger ${Math.floor(at / each)}`, "x", false),
+  );
+  await Promise.all([...strangers, tried("stranger", "right", false), tried("person", "right", true)]);
+  assert.equal(order[0], "stranger refused");
+  assert.ok(order.indexOf("person true") < 10, "owners take turns");
+});

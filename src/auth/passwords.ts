@@ -17,10 +17,11 @@ export interface Passwords {
   hash(value: string, accountKey: number, least?: number): Promise<string>;
   /**
    * Whether a password is the one that is kept in this form; it may come encrypted. It takes its turn as `hash` does, where nobody is known yet those of an
-   * address take turns. Null, for a user that has no password or is none: the same work, and never.
+   * address take turns. Null, for a user that has no password or is none: the same work, and never. `known`: the browser is one that the user had before, so it waits
+   * its turn however many strangers do.
    * @throws ApiError `tooManyRequests`, `unavailable`
    */
-  matches(value: string, hash: string | null, owner: PasswordOwner): Promise<boolean>;
+  matches(value: string, hash: string | null, owner: PasswordOwner, known?: boolean): Promise<boolean>;
   /** The key that passwords can be encrypted for, as a JWK set (RFC 7517). */
   publicKeys(): Promise<PublicKeys>;
 }
@@ -97,7 +98,10 @@ export function createPasswords({ accounts, ids, requireEncrypted }: PasswordsCo
 
   return {
     hash: async (value, accountKey, least = 0) => inTurn(accountKey, async () => derived(await textOf(value), least)),
-    matches: async (value, hash, owner) => inTurn(owner, () => isKept(value, hash)),
+    matches: async (value, hash, owner, known = false) => {
+      const work = () => isKept(value, hash);
+      return known ? turns.always(`known ${owner}`, work) : inTurn(owner, work);
+    },
     publicKeys: () => encryption.publicKeys(),
   };
 }

@@ -61,7 +61,7 @@ function signInRoute(app: App, services: Services, tries: SignInLimits): void {
       const { email } = request.body;
       const marked = isSame(browserMarkIn(request) ?? "", browserMark(browserKey, email));
       const counted = tries.countTry(email, marked, request);
-      const user = await signInCheck.password(request.body, requesterOf(request));
+      const user = await signInCheck.password(request.body, requesterOf(request), marked);
       counted.right();
       const refusal = inactivity(user, clock.now());
       if (refusal !== undefined) throw refusal;

@@ -59,6 +59,20 @@ describe("the console in a browser", { skip: noBrowser }, () => {
     await row.getByText("55 km/h").waitFor();
   });
 
+  it("who is not signed in makes no request that fails; an address that is none is told so", async () => {
+    const { page } = await open();
+    const failed: string[] = [];
+    page.on("response", (response) => {
+      if (!response.ok()) failed.push(`${response.status()} ${new URL(response.url()).pathname}`);
+    });
+    await page.goto("/map");
+    await page.locator("input[name=email]").waitFor();
+    assert.deepEqual(failed, []);
+    await signIn(page, service.email, "/nowhere");
+    await page.getByText("There is no such page.").waitFor();
+    assert.deepEqual(failed, ["404 /nowhere"]);
+  });
+
   it("names are texts, whatever is in them", async () => {
     const { page } = await open();
     await signIn(page, service.email, `/device/${truck}/now`);

@@ -87,10 +87,23 @@ export async function checkSession(): Promise<void> {
   else await signedInAgain().catch(() => undefined);
 }
 
+/** Other tabs of this browser: who signs in here has signed in there. */
+const otherTabs = new BroadcastChannel("waybeam.session");
+otherTabs.onmessage = async () => {
+  if (!mustSignInAgain()) return;
+  const answered = await ask("GET", "/api/session").catch(() => undefined);
+  if (answered !== undefined && sessionIn(answered) !== undefined) goOn(answered);
+};
+
 /** Signs in. Where another person's requests wait, they are given up: they are not this one's. */
 export async function signIn(credentials: Credentials): Promise<void> {
+  goOn(await ask("POST", "/api/session", credentials));
+  otherTabs.postMessage("signed in");
+}
+
+function goOn(answered: unknown): void {
   const before = current?.userId;
-  take(await ask("POST", "/api/session", credentials));
+  take(answered);
   const ended = waiting;
   waiting = [];
   const same = before === undefined || before === current?.userId;

@@ -1,10 +1,10 @@
 import { allPages, answer, api } from "../api/client.ts";
 import type { components } from "../api/schema.ts";
-import { checkSession } from "../api/session.svelte.ts";
+import { checkSession, session } from "../api/session.svelte.ts";
 import { shownText } from "../words/shown.ts";
 import { type Alert, type Location, positionOf, type Status, type StreamEvents } from "./events.ts";
-import { FleetStore } from "./store.ts";
-import { follow } from "./stream.ts";
+import { FleetStore, type KnownDevice } from "./store.ts";
+import { followTogether } from "./tabs.ts";
 
 /** A device as the list of devices has it. */
 export type Device = components["schemas"]["Device"];
@@ -172,6 +172,45 @@ function takeLocation(id: string, location: Location | null, status: Status | un
   }, 1000);
 }
 
+/** What this tab knows, for another one. */
+interface Present {
+  readonly devices: readonly KnownDevice[];
+  readonly complete: boolean;
+}
+
+function takePresent({ devices: known, complete: isWhole }: Present): void {
+  const now = Date.now();
+  const ids = new Set(known.map(({ id }) => id));
+  for (const id of fleet.ids) if (id !== undefined && !ids.has(id)) fleet.remove(id);
+  for (const device of known) fleet.take(device, now);
+  if (complete) loadAlerts().catch(() => undefined);
+  if (isWhole) completeNow();
+}
+
+const hearers: { readonly [K in keyof StreamEvents]: (data: StreamEvents[K]) => void } = {
+  location(data) {
+    takeLocation(data.deviceId, data.location, data.status);
+    tellOf("location", data);
+  },
+  status(data) {
+    takeStatus(data.deviceId, data.status);
+    tellOf("status", data);
+  },
+  alert: takeAlert,
+  command: (data) => tellOf("command", data),
+  gone({ deviceId }) {
+    fleet.remove(deviceId);
+    loadDevices().catch(() => undefined);
+  },
+  live: completeNow,
+  reset: beginAnew,
+};
+
+function hearEvent<K extends keyof StreamEvents>(name: K, data: string): void {
+  const hear: (data: StreamEvents[K]) => void = hearers[name];
+  hear(JSON.parse(data || "null"));
+}
+
 /** Follows the service until `stop`. */
 export function startLive(): { stop(): void } {
   fleet.slideSeconds = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 1;
@@ -192,32 +231,16 @@ export function startLive(): { stop(): void } {
       version += 1;
     }
   }, tickMs);
-  const unfollow = follow(
-    {},
-    {
-      location(data) {
-        takeLocation(data.deviceId, data.location, data.status);
-        tellOf("location", data);
-      },
-      status(data) {
-        takeStatus(data.deviceId, data.status);
-        tellOf("status", data);
-      },
-      alert: takeAlert,
-      command: (data) => tellOf("command", data),
-      gone({ deviceId }) {
-        fleet.remove(deviceId);
-        loadDevices().catch(() => undefined);
-      },
-      live: completeNow,
-      reset: beginAnew,
-      state(isOpen) {
-        open = isOpen;
-        if (isOpen) eventAt = Date.now();
-      },
-      refused: checkSession,
+  const hearer = {
+    told: hearEvent,
+    state(isOpen: boolean) {
+      open = isOpen;
+      if (isOpen) eventAt = Date.now();
     },
-  );
+    refused: checkSession,
+  };
+  const present = () => ({ devices: fleet.known(), complete });
+  const unfollow = followTogether<Present>(session()?.userId ?? "", hearer, { present, take: takePresent });
   return {
     stop() {
       unfollow();

@@ -1,4 +1,4 @@
-import { mercatorX, mercatorY } from "./mercator.ts";
+import { mercatorX, mercatorY, placeOf } from "./mercator.ts";
 import { stateOf } from "./states.ts";
 
 /** Bytes of one device in the buffer of the map: where it was, where it is, since when, and its look. */
@@ -18,6 +18,16 @@ export interface LivePosition {
   readonly fixAt: number;
   readonly ignition: boolean;
   readonly critical: boolean;
+}
+
+/** All that is known of a device. */
+export interface KnownDevice {
+  readonly id: string;
+  /** Absent: it has none. */
+  readonly position?: LivePosition;
+  readonly connected: boolean;
+  /** Epoch ms. */
+  readonly contactAt: number;
 }
 
 const connectedBit = 1;
@@ -126,6 +136,29 @@ export class FleetStore {
     this.contactAt[row] = contactAt;
     this.#judge(row, now);
     this.#write(row);
+  }
+
+  /** Every device, for another store. */
+  known(): readonly KnownDevice[] {
+    return [...this.#index].map(([id, row]) => ({
+      ...{ id, connected: this.isConnected(row), contactAt: this.contactAt[row] ?? 0 },
+      ...(this.isPlaced(row) && { position: this.#positionOf(row) }),
+    }));
+  }
+
+  /** Takes a device of another store. */
+  take({ id, position, connected, contactAt }: KnownDevice, now: number): void {
+    if (position !== undefined) this.move(id, position, now);
+    this.setStatus(id, connected, contactAt, now);
+  }
+
+  #positionOf(row: number): LivePosition {
+    const bits = this.#bits[row] ?? 0;
+    const [longitude, latitude] = placeOf(this.x[row] ?? 0, this.y[row] ?? 0);
+    return {
+      ...{ longitude, latitude, speed: this.speed[row] ?? 0, course: this.#course[row] ?? 0 },
+      ...{ fixAt: this.fixAt[row] ?? 0, ignition: (bits & ignitionBit) !== 0, critical: (bits & criticalBit) !== 0 },
+    };
   }
 
   /** Sets whether a critical alert of a device is open. */

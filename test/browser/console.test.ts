@@ -154,6 +154,32 @@ describe("the console in a browser", { skip: noBrowser }, () => {
     await page.locator(".banner").waitFor({ state: "detached" });
   });
 
+  it("many tabs have one stream, and the next tab goes on with it", async () => {
+    const { page, context } = await open();
+    const streams: string[] = [];
+    context.on("request", (request) => {
+      if (request.url().includes("/api/stream")) streams.push(request.url());
+    });
+    await signIn(page, service.email, "/manage/groups");
+    const bus = "490154203237542";
+    await service.call("POST", "/api/devices", { id: bus, name: "Bus 1" });
+    // A browser has six connections for one service.
+    const tabs = await Promise.all(Array.from({ length: 8 }, () => context.newPage()));
+    for (const tab of tabs) {
+      await tab.goto("/map");
+      await tab.locator("[data-live=true]").waitFor();
+    }
+    const isHeard = (text: string) =>
+      Promise.all(tabs.map((tab) => tab.locator("[role=listitem]", { hasText: "Bus 1" }).getByText(text).waitFor()));
+    await service.report(bus, { ...bogota, speed: 57 });
+    await isHeard("57 km/h");
+    assert.equal(streams.length, 1);
+    await page.close();
+    await service.report(bus, { lat: 4.7112, lon: -74.0721, speed: 58 });
+    await isHeard("58 km/h");
+    assert.equal(streams.length, 2);
+  });
+
   it("a user of one group sees that group alone", async () => {
     const group = Object(await service.call("POST", "/api/groups", { name: "South", devices: [truck] }));
     const person = { name: "Ana", email: "ana@example.com", country: "CO", timeZone: "America/Bogota" };

@@ -1,0 +1,73 @@
+import type { DeviceKey } from "../model/device.ts";
+import type { SaidRecord } from "../model/said.ts";
+
+/**
+ * Where positions are kept: what trackers said, and nothing that is derived from it. Two engines implement it; one contract suite runs against both.
+ * Every call rejects with `StoreUnavailable` while the engine can't be used, and works again by itself. No append fails because of what one device sent or has.
+ */
+export interface PositionStore {
+  /**
+   * One durable commit, which reads nothing. It resolves when all of it is on disk; it waits while the engine is full (`PositionFigures.logBytes`). If it rejects, it may have been done:
+   * append the same again, since repeats are dropped when they are read.
+   */
+  append(batch: readonly DeviceRecords[]): Promise<void>;
+  /** A device's records in a range of event time, ordered by event time and then by arrival, repeats dropped. Reads every append that has resolved. */
+  read(device: DeviceKey, range: PositionRange): Promise<PositionPage>;
+  /** Deletes a device's records from before a moment, and keeps dropping what comes of that time. `Infinity`: the device is gone. The moment never goes back. */
+  deleteBefore(device: DeviceKey, moment: number): Promise<void>;
+  figures(): PositionFigures;
+  close(): Promise<void>;
+}
+
+/** What one device reported, in the order in which it came. A batch names each device once. */
+export interface DeviceRecords {
+  readonly device: DeviceKey;
+  readonly records: readonly SaidRecord[];
+}
+
+/** A range of event time, both ends inclusive. */
+export interface PositionRange {
+  readonly from: number;
+  readonly to: number;
+  /** Where the page before ended. */
+  readonly after?: PositionPlace;
+  /** The most records of a page; a page of long records has fewer. */
+  readonly limit: number;
+}
+
+/** Where a record stands: it is the nth of its moment, from 1. What comes later of the same moment stands behind it. */
+export interface PositionPlace {
+  readonly time: number;
+  readonly nth: number;
+}
+
+/** Some of a device's records. */
+export interface PositionPage {
+  readonly records: readonly SaidRecord[];
+  /** Where the next page goes on. Absent: these were the last. */
+  readonly next?: PositionPlace;
+  /** What of this time is damaged: its records are missing. A next page may tell the same again. */
+  readonly unreadable: readonly Unreadable[];
+}
+
+/** A part of a device's history that can't be read. */
+export interface Unreadable {
+  /** Event times of its first and last record, as far as they are known; otherwise about when it came. */
+  readonly from: number;
+  readonly to: number;
+  /** What is damaged, for `check` and the log: "block 17: its checksum is wrong". */
+  readonly what: string;
+}
+
+/** What an engine holds. */
+export interface PositionFigures {
+  /** What was appended and is not packed yet. Engines without a log have none. */
+  readonly logRows: number;
+  readonly logBytes: number;
+  readonly blocks: number;
+  readonly blockRecords: number;
+  /** Records appended since the opening, repeats counted. */
+  readonly appended: number;
+  /** Since the opening: what was found damaged. */
+  readonly damaged: number;
+}

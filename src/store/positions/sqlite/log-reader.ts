@@ -1,0 +1,215 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DeviceKey } from "../../../model/device.ts";
+import type { Unreadable } from "../../../ports/positions.ts";
+import { ByteSink } from "../../records/sink.ts";
+import { damageOf } from "../../sqlite/engine-errors.ts";
+import { openBlock } from "../block.ts";
+import { type BlockHead, byArrival } from "../clusters.ts";
+import { LogRow } from "../log-row.ts";
+import { Merge, type MergeSource } from "../merge.ts";
+import { PackedCursor } from "../packed-record.ts";
+import type { RecordWalk } from "../record-view.ts";
+import { SortedRecords } from "../sorted-records.ts";
+import type { ReadAnswer, ReadRequest, RowContents, RowPlace } from "./messages.ts";
+
+/** A page ends behind so many bytes. */
+const pageBytes = 1024 * 1024;
+/** A part of a scan ends behind so many bytes. */
+const scanBytes = 8 * 1024 * 1024;
+
+/** Reads positions, on a connection that only reads. */
+export class LogReader {
+  readonly #database: DatabaseSync;
+  readonly #statements: ReturnType<typeof statementsOf>;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#statements = statementsOf(database);
+  }
+
+  /** Runs `work` on one snapshot. */
+  inSnapshot<T>(work: () => T): T {
+    this.#database.exec("begin");
+    try {
+      return work();
+    } finally {
+      this.#database.exec("commit");
+    }
+  }
+
+  /** Rows behind a number in their order, up to another. Rows that can't be read are undefined. */
+  *rows(after: number, through: number): Iterable<{ readonly seq: number; readonly data: Uint8Array | undefined }> {
+    for (let seq = after; seq < through; ) {
+      let row: ReturnType<StatementSync["get"]>;
+      try {
+        row = this.#statements.nextRow.get(seq, through);
+      } catch (error) {
+        if (damageOf(error) === undefined) throw error;
+        // A page of the table can't be read. Rows on other pages are found by their numbers.
+        seq++;
+        yield { seq, data: this.#dataOf(this.#statements.row, seq) };
+        continue;
+      }
+      if (row === undefined) return;
+      seq = Number(row.seq);
+      yield { seq, data: row.data instanceof Uint8Array ? row.data : undefined };
+    }
+  }
+
+  /** The bytes of a row or block. Undefined: it is not there, or its page can't be read. */
+  #dataOf(statement: StatementSync, key: number): Uint8Array | undefined {
+    try {
+      const data = statement.get(key)?.data;
+      return data instanceof Uint8Array ? data : undefined;
+    } catch (error) {
+      if (damageOf(error) === undefined) throw error;
+      return undefined;
+    }
+  }
+
+  scan(after: number, through: number): readonly RowContents[] {
+    return this.inSnapshot(() => {
+      const found: RowContents[] = [];
+      let bytes = 0;
+      for (const { seq, data } of this.rows(after, through)) {
+        found.push({ seq, bytes: data?.byteLength ?? 0, spans: data && spansOf(data) });
+        bytes += data?.byteLength ?? 0;
+        if (bytes > scanBytes) break;
+      }
+      return found;
+    });
+  }
+
+  /** From when on records of a device are kept. */
+  since(device: DeviceKey): number {
+    return Number(this.#statements.since.get(device)?.since ?? Number.NEGATIVE_INFINITY);
+  }
+
+  /** A device's blocks with records of a range, in the order in which these came. */
+  heads(device: DeviceKey, from: number, to: number): readonly BlockHead[] {
+    return this.#statements.heads
+      .all(device, to, from)
+      .map(({ id, first, last, number, count }) => ({
+        id: Number(id),
+        first: Number(first),
+        last: Number(last),
+        number: Number(number),
+        count: Number(count),
+      }))
+      .sort(byArrival);
+  }
+
+  /** Opens a block. `onDamage`: it can't be read. */
+  open(device: DeviceKey, head: BlockHead, onDamage: (unreadable: Unreadable) => void): RecordWalk | undefined {
+    try {
+      const data = this.#statements.block.get(head.id)?.data;
+      if (data instanceof Uint8Array) return openBlock({ ...head, data }, device);
+      onDamage({ from: head.first, to: head.last, what: `block ${head.id}: its bytes are missing` });
+    } catch (error) {
+      const why = damageOf(error);
+      if (why === undefined) throw error;
+      onDamage({ from: head.first, to: head.last, what: `block ${head.id}: ${why}` });
+    }
+    return undefined;
+  }
+
+  read({ device, range, rows }: ReadRequest): ReadAnswer {
+    return this.inSnapshot(() => {
+      const unreadable: Unreadable[] = [];
+      const tell = (one: Unreadable) => void unreadable.push(one);
+      const { after } = range;
+      const from = Math.max(range.from, this.since(device), after?.time ?? Number.NEGATIVE_INFINITY);
+      const sources: MergeSource[] = this.heads(device, from, range.to).map((head) => ({
+        first: head.first,
+        open: () => this.open(device, head, tell),
+      }));
+      for (const row of rows)
+        if (row.last >= from) sources.push({ first: row.first, open: () => this.#openRow(device, row, tell) });
+      const page = { from, to: range.to, limit: range.limit, skip: after?.time === from ? after.nth : 0 };
+      return { ...pageOf(new Merge(sources), page), unreadable };
+    });
+  }
+
+  #openRow(device: DeviceKey, { seq, first, last }: RowPlace, onDamage: (unreadable: Unreadable) => void) {
+    try {
+      const data = this.#statements.row.get(seq)?.data;
+      // A row that is gone is in a block of this snapshot.
+      if (!(data instanceof Uint8Array)) return undefined;
+      const row = new LogRow(data);
+      const index = row.indexOf(device);
+      return index < 0 ? undefined : new SortedRecords(row.recordsAt(index));
+    } catch (error) {
+      const why = damageOf(error);
+      if (why === undefined) throw error;
+      onDamage({ from: first, to: last, what: `log row ${seq}: ${why}` });
+      return undefined;
+    }
+  }
+}
+
+interface Page {
+  readonly from: number;
+  readonly to: number;
+  readonly limit: number;
+  /** How many records of the moment `from` were read already. */
+  readonly skip: number;
+}
+
+function pageOf(merge: Merge, { from, to, limit, skip }: Page): Omit<ReadAnswer, "unreadable"> {
+  const sink = new ByteSink(64 * 1024);
+  let count = 0;
+  let last = { time: from, nth: skip };
+  while (merge.next() && merge.time <= to) {
+    if (merge.time < from || (merge.time === from && merge.nth <= skip)) continue;
+    if (count >= limit || sink.length > pageBytes) return { records: sink.cut(), next: last };
+    merge.write(sink);
+    count++;
+    last = { time: merge.time, nth: merge.nth };
+  }
+  return { records: sink.cut(), next: undefined };
+}
+
+/** Of each device of a row: its key, and event times of its first and its last record. Undefined where the directory is damaged. */
+function spansOf(data: Uint8Array): Float64Array | undefined {
+  try {
+    const row = new LogRow(data);
+    const spans = new Float64Array(3 * row.devices);
+    for (let index = 0; index < row.devices; index++) {
+      spans[3 * index] = row.deviceAt(index);
+      spans.set(spanAt(row, index), 3 * index + 1);
+    }
+    return spans;
+  } catch (error) {
+    if (damageOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** Where records are damaged, about when they came: reading tells of the damage. */
+function spanAt(row: LogRow, index: number): readonly [number, number] {
+  try {
+    const cursor = new PackedCursor(row.recordsAt(index));
+    let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (let at = 0; at < cursor.bytes.byteLength; at = cursor.end) {
+      cursor.readTime(at);
+      first = Math.min(first, cursor.time);
+      last = Math.max(last, cursor.time);
+    }
+    return [first, last];
+  } catch (error) {
+    if (damageOf(error) === undefined) throw error;
+    return [row.moment, row.moment];
+  }
+}
+
+function statementsOf(database: DatabaseSync) {
+  return {
+    nextRow: database.prepare("select seq, data from log where seq > ? and seq <= ? order by seq limit 1"),
+    row: database.prepare("select data from log where seq = ?"),
+    block: database.prepare("select data from block where id = ?"),
+    since: database.prepare("select since from kept where device = ?"),
+    heads: database.prepare(
+      "select id, first, last, number, count from block where device = ? and first <= ? and last >= ?",
+    ),
+  };
+}

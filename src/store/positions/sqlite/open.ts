@@ -1,0 +1,234 @@
+import type { DeviceKey } from "../../../model/device.ts";
+import type { Log } from "../../../ports/log.ts";
+import type {
+  DeviceRecords,
+  PositionFigures,
+  PositionPage,
+  PositionRange,
+  PositionStore,
+} from "../../../ports/positions.ts";
+import { StoreUnavailable } from "../../../ports/store.ts";
+import { Mutex } from "../../locations/mutex.ts";
+import { ByteSink } from "../../records/sink.ts";
+import { WorkerLink } from "../../workers/worker-link.ts";
+import { putRow } from "../log-row.ts";
+import { readPacked } from "../packed-record.ts";
+import type { PositionPackerCalls, PositionReaderCalls, PositionWriterCalls } from "./messages.ts";
+import { Packing } from "./packing.ts";
+import { Places } from "./places.ts";
+
+/** Where positions are kept, and when they are packed. */
+export interface SqlitePositionsOptions {
+  readonly file: string;
+  readonly log: Log;
+  /** The log is packed from so many bytes on. */
+  readonly packFromBytes?: number;
+  /** What waits so long is packed however little it is, ms. */
+  readonly packAfterMs?: number;
+  /** Nothing is appended while the log has more, bytes. */
+  readonly mostLogBytes?: number;
+}
+
+const usual = { packFromBytes: 64 * 1024 * 1024, packAfterMs: 30 * 60_000, mostLogBytes: 1024 * 1024 * 1024 };
+/** After packing failed it is tried again, ms. */
+const againMs = 60_000;
+/** Blocks that are deleted in a transaction. */
+const blocksAtOnce = 256;
+
+/** Workers run the same kind of code as this file: TypeScript in a checkout, or the built JavaScript. */
+const suffix = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
+
+function worker(name: string, heapMb: number) {
+  return { name: `position ${name}`, file: new URL(`./${name}${suffix}`, import.meta.url), heapMb };
+}
+
+/** Opens the positions of a database file. Its tables are made where they are not there. */
+export async function openSqlitePositions(options: SqlitePositionsOptions): Promise<SqlitePositions> {
+  const store = new SqlitePositions(options);
+  try {
+    await store.open();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Positions in SQLite: commits go to a log, and from there into blocks. */
+export class SqlitePositions implements PositionStore {
+  readonly #options: Required<SqlitePositionsOptions>;
+  readonly #log: Log;
+  readonly #writer: WorkerLink<PositionWriterCalls>;
+  readonly #reader: WorkerLink<PositionReaderCalls>;
+  readonly #packer: WorkerLink<PositionPackerCalls>;
+  readonly #places = new Places();
+  readonly #packing: Packing;
+  /** Whoever changes blocks has a turn. */
+  readonly #turns = new Mutex();
+  #figures = { logRows: 0, logBytes: 0, blocks: 0, blockRecords: 0, appended: 0, damaged: 0 };
+  /** The number of the newest row that is known. */
+  #seq = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #waiting: (() => void)[] = [];
+  readonly #closing = new AbortController();
+
+  constructor(options: SqlitePositionsOptions) {
+    const { file, log } = options;
+    this.#options = { ...usual, ...options };
+    this.#log = log;
+    this.#writer = new WorkerLink(worker("writer", 64), file, log);
+    this.#reader = new WorkerLink(worker("reader", 256), file, log);
+    this.#packer = new WorkerLink({ ...worker("packer", 256), givesWay: true }, file, log);
+    this.#packing = new Packing(this.#writer, this.#packer, { places: this.#places, log });
+  }
+
+  /** Reads which rows the log has. */
+  async open(): Promise<void> {
+    const { seq, blocks, records } = await this.#writer.call("open", null);
+    this.#figures = { ...this.#figures, blocks, blockRecords: records };
+    await this.#scan(0, seq);
+    this.#seq = seq;
+    this.#plan();
+  }
+
+  async #scan(from: number, through: number): Promise<void> {
+    for (let after = from; ; ) {
+      const rows = await this.#reader.call("scan", { after, through });
+      for (const { seq, bytes, spans } of rows) {
+        after = seq;
+        this.#figures.logRows++;
+        this.#figures.logBytes += bytes;
+        if (spans === undefined) this.#tellDamage(`log row ${seq}: its directory or its page can't be read`);
+        else
+          for (let at = 0; at < spans.length; at += 3)
+            this.#places.add(spans[at] ?? 0, seq, spans[at + 1] ?? 0, spans[at + 2] ?? 0);
+      }
+      if (rows.length === 0) return;
+    }
+  }
+
+  #tellDamage(what: string): void {
+    this.#figures.damaged++;
+    this.#log.error({ what }, "stored positions are damaged");
+  }
+
+  async append(batch: readonly DeviceRecords[]): Promise<void> {
+    const filled = batch.filter(({ records }) => records.length > 0);
+    if (filled.length === 0) return;
+    await this.#room();
+    const sink = new ByteSink(64 * 1024);
+    putRow(sink, filled);
+    const { buffer, byteLength } = sink.cut();
+    const seq = await this.#writer.call("append", buffer, [buffer]);
+    // The answers to commits in between were lost. They were not acknowledged, but they are there.
+    if (seq > this.#seq + 1) await this.#scan(this.#seq, seq - 1);
+    this.#seq = Math.max(this.#seq, seq);
+    this.#figures.logRows++;
+    this.#figures.logBytes += byteLength;
+    for (const { device, records } of filled) {
+      const [first, last] = spanOf(records);
+      this.#places.add(device, seq, first, last);
+      this.#figures.appended += records.length;
+    }
+    this.#plan();
+  }
+
+  /** Waits while the log is full. */
+  async #room(): Promise<void> {
+    while (this.#figures.logBytes > this.#options.mostLogBytes && !this.#closing.signal.aborted)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#closing.signal.aborted) throw new StoreUnavailable("the positions are closed");
+  }
+
+  async read(device: DeviceKey, range: PositionRange): Promise<PositionPage> {
+    // The rows first, then the reader's snapshot: a row that is gone by then is in a block.
+    const rows = this.#places.of(device, range.from, range.to);
+    const { records, next, unreadable } = await this.#reader.call("read", { device, range, rows });
+    return { records: readPacked(records), ...(next && { next }), unreadable };
+  }
+
+  async deleteBefore(device: DeviceKey, moment: number): Promise<void> {
+    // Nobody reads them from now on.
+    await this.#writer.call("keepFrom", { device, moment });
+    for (let deleted: readonly number[] | undefined; deleted === undefined || deleted.length === blocksAtOnce; ) {
+      deleted = await this.#turns.run(() => this.#writer.call("deleteBlocks", { device, moment, limit: blocksAtOnce }));
+      this.#figures.blocks -= deleted.length;
+      this.#figures.blockRecords -= deleted.reduce((sum, count) => sum + count, 0);
+    }
+  }
+
+  figures(): PositionFigures {
+    return { ...this.#figures };
+  }
+
+  /** Packs all that the log has now. */
+  pack(): Promise<void> {
+    const through = this.#seq;
+    return this.#turns.run(() =>
+      this.#packing.run(through, this.#closing.signal, ({ blocks, records, rows, bytes, damaged }) => {
+        const before = this.#figures;
+        this.#figures = {
+          ...before,
+          blocks: before.blocks + blocks,
+          blockRecords: before.blockRecords + records,
+          logRows: before.logRows - rows,
+          logBytes: before.logBytes - bytes,
+          damaged: before.damaged + damaged,
+        };
+        for (const resume of this.#waiting.splice(0)) resume();
+      }),
+    );
+  }
+
+  /** Packs at once where the log is large, or later where it has anything. */
+  #plan(): void {
+    if (this.#running !== undefined || this.#closing.signal.aborted || this.#figures.logRows === 0) return;
+    if (this.#figures.logBytes >= this.#options.packFromBytes) this.#start();
+    else this.#timer ??= setTimeout(() => this.#start(), this.#options.packAfterMs).unref();
+  }
+
+  #start(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#running ??= this.pack()
+      .then(() => {
+        this.#running = undefined;
+        this.#plan();
+      })
+      .catch((error: unknown) => {
+        this.#running = undefined;
+        if (this.#closing.signal.aborted) return;
+        this.#log.error({ error: String(error) }, "the log of positions can't be packed; it is tried again");
+        this.#timer = setTimeout(() => this.#start(), againMs).unref();
+      });
+  }
+
+  /** Ends the threads as a crash of the process would. Only `close` may be called afterwards. */
+  async terminate(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([this.#writer, this.#reader, this.#packer].map((link) => link.terminate()));
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    clearTimeout(this.#timer);
+    for (const resume of this.#waiting.splice(0)) resume();
+    await this.#running;
+    await this.#turns.run(async () => {
+      await this.#packer.close(() => this.#packer.call("close", null));
+      await this.#reader.close(() => this.#reader.call("close", null));
+      // After the others, so that the writer moves SQLite's own log into the database.
+      await this.#writer.close(() => this.#writer.call("close", null));
+    });
+  }
+}
+
+function spanOf(records: DeviceRecords["records"]): readonly [number, number] {
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { time } of records) {
+    first = Math.min(first, time);
+    last = Math.max(last, time);
+  }
+  return [first, last];
+}

@@ -1,0 +1,30 @@
+import { DatabaseSync } from "node:sqlite";
+import { failureOf } from "../../sqlite/engine-errors.ts";
+import { databaseOfWorker, plain, serve } from "../../workers/serve.ts";
+import { LogReader } from "./log-reader.ts";
+import type { PositionReaderCalls } from "./messages.ts";
+
+/** The worker that reads. */
+let opened: { readonly database: DatabaseSync; readonly log: LogReader } | undefined;
+function reader(): LogReader {
+  if (opened === undefined) {
+    const database = new DatabaseSync(databaseOfWorker(), { readOnly: true });
+    opened = { database, log: new LogReader(database) };
+  }
+  return opened.log;
+}
+
+serve<PositionReaderCalls>(
+  {
+    scan: ({ after, through }) => plain(reader().scan(after, through)),
+    read: (request) => {
+      const answer = reader().read(request);
+      return { answer, transfer: [answer.records.buffer] };
+    },
+    close: () => {
+      opened?.database.close();
+      return plain(null);
+    },
+  },
+  failureOf,
+);

@@ -1,0 +1,49 @@
+import { DatabaseSync } from "node:sqlite";
+import { failureOf } from "../../sqlite/engine-errors.ts";
+import { databaseOfWorker, plain, serve } from "../../workers/serve.ts";
+import { LogWriter } from "./log-writer.ts";
+import type { PositionWriterCalls } from "./messages.ts";
+
+/*
+ * The worker that writes.
+ * - wal_autocheckpoint: pages that SQLite's own log gathers before they are moved, 4 MB.
+ * - journal_size_limit: what a long reader made it grow by is given back.
+ */
+const pragmas = `
+  pragma page_size = 4096;
+  pragma journal_mode = wal;
+  pragma synchronous = full;
+  pragma wal_autocheckpoint = 1000;
+  pragma journal_size_limit = 67108864;
+`;
+const busyTimeoutMs = 100;
+
+let opened: { readonly database: DatabaseSync; readonly log: LogWriter } | undefined;
+/** Opened by a call, so that a failure to open is that call's answer. */
+function writer(): LogWriter {
+  if (opened === undefined) {
+    const database = new DatabaseSync(databaseOfWorker(), { timeout: busyTimeoutMs });
+    database.exec(pragmas);
+    opened = { database, log: new LogWriter(database) };
+  }
+  return opened.log;
+}
+
+serve<PositionWriterCalls>(
+  {
+    open: () => plain(writer().opening()),
+    append: (buffer) => plain(writer().append(buffer)),
+    apply: (changes) => plain(writer().apply(changes)),
+    deleteRows: (spent) => plain(writer().deleteRows(spent)),
+    keepFrom: (request) => {
+      writer().keepFrom(request);
+      return plain(null);
+    },
+    deleteBlocks: (request) => plain(writer().deleteBlocks(request)),
+    close: () => {
+      opened?.database.close();
+      return plain(null);
+    },
+  },
+  failureOf,
+);

@@ -1,0 +1,17 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openSqlitePositions } from "../../src/store/positions/sqlite/open.ts";
+import { silentLog } from "../support/silent-log.ts";
+import { positionContract } from "./positions.contract.ts";
+
+positionContract("SQLite", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "waybeam-positions-"));
+  return {
+    async open() {
+      const store = await openSqlitePositions({ file: join(directory, "positions.db"), log: silentLog });
+      return Object.assign(store, { settle: () => store.pack(), kill: () => store.terminate() });
+    },
+    dispose: () => rm(directory, { recursive: true }),
+  };
+});

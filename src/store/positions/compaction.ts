@@ -32,8 +32,8 @@ export interface DeviceLog {
 /** Blocks that take the place of others. Each change is whole by itself: the records are in the log until all changes are done. */
 export interface BlockChange {
   readonly put: readonly Block[];
-  /** Ids of the blocks whose records are in the new ones. */
-  readonly remove: readonly number[];
+  /** The blocks whose records are in the new ones. */
+  readonly remove: readonly Pick<BlockHead, "id" | "count">[];
 }
 
 /** A part of a device's time: a cluster with the records that came into it, or records between clusters. */
@@ -152,5 +152,5 @@ function* packed({ device }: DeviceLog, { all, heads }: Pick<Merged, "all" | "he
     }
     put.push(packBlock(records, device));
   }
-  yield { put, remove: heads.map(({ id }) => id) };
+  yield { put, remove: heads };
 }

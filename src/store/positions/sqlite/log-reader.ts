@@ -17,6 +17,12 @@ const pageBytes = 1024 * 1024;
 /** A part of a scan ends behind so many bytes. */
 const scanBytes = 8 * 1024 * 1024;
 
+type SqlRow = NonNullable<ReturnType<StatementSync["get"]>>;
+
+function bytesOf(row: SqlRow | undefined): Uint8Array | undefined {
+  return row?.data instanceof Uint8Array ? row.data : undefined;
+}
+
 /** Reads positions, on a connection that only reads. */
 export class LogReader {
   readonly #database: DatabaseSync;
@@ -33,37 +39,34 @@ export class LogReader {
     try {
       return work();
     } finally {
-      this.#database.exec("commit");
+      // After a page could not be read, only this ends a transaction.
+      if (this.#database.isTransaction) this.#database.exec("rollback");
     }
   }
 
-  /** Rows behind a number in their order, up to another. Rows that can't be read are undefined. */
+  /** Rows behind a number in their order, up to another. Rows whose page can't be read have no data. */
   *rows(after: number, through: number): Iterable<{ readonly seq: number; readonly data: Uint8Array | undefined }> {
     for (let seq = after; seq < through; ) {
-      let row: ReturnType<StatementSync["get"]>;
-      try {
-        row = this.#statements.nextRow.get(seq, through);
-      } catch (error) {
-        if (damageOf(error) === undefined) throw error;
-        // A page of the table can't be read. Rows on other pages are found by their numbers.
-        seq++;
-        yield { seq, data: this.#dataOf(this.#statements.row, seq) };
+      const row = this.#readRow(() => this.#statements.nextRow.get(seq, through));
+      if (row === undefined) return;
+      if (row !== "unreadable") {
+        seq = Number(row.seq);
+        yield { seq, data: bytesOf(row) };
         continue;
       }
-      if (row === undefined) return;
-      seq = Number(row.seq);
-      yield { seq, data: row.data instanceof Uint8Array ? row.data : undefined };
+      // Rows on other pages are found by their numbers.
+      const key = ++seq;
+      const other = this.#readRow(() => this.#statements.row.get(key));
+      if (other !== undefined) yield { seq, data: other === "unreadable" ? undefined : bytesOf(other) };
     }
   }
 
-  /** The bytes of a row or block. Undefined: it is not there, or its page can't be read. */
-  #dataOf(statement: StatementSync, key: number): Uint8Array | undefined {
+  #readRow(get: () => SqlRow | undefined): SqlRow | undefined | "unreadable" {
     try {
-      const data = statement.get(key)?.data;
-      return data instanceof Uint8Array ? data : undefined;
+      return get();
     } catch (error) {
       if (damageOf(error) === undefined) throw error;
-      return undefined;
+      return "unreadable";
     }
   }
 
@@ -102,8 +105,8 @@ export class LogReader {
   /** Opens a block. `onDamage`: it can't be read. */
   open(device: DeviceKey, head: BlockHead, onDamage: (unreadable: Unreadable) => void): RecordWalk | undefined {
     try {
-      const data = this.#statements.block.get(head.id)?.data;
-      if (data instanceof Uint8Array) return openBlock({ ...head, data }, device);
+      const data = bytesOf(this.#statements.block.get(head.id));
+      if (data !== undefined) return openBlock({ ...head, data }, device);
       onDamage({ from: head.first, to: head.last, what: `block ${head.id}: its bytes are missing` });
     } catch (error) {
       const why = damageOf(error);
@@ -132,9 +135,9 @@ export class LogReader {
 
   #openRow(device: DeviceKey, { seq, first, last }: RowPlace, onDamage: (unreadable: Unreadable) => void) {
     try {
-      const data = this.#statements.row.get(seq)?.data;
+      const data = bytesOf(this.#statements.row.get(seq));
       // A row that is gone is in a block of this snapshot.
-      if (!(data instanceof Uint8Array)) return undefined;
+      if (data === undefined) return undefined;
       const row = new LogRow(data);
       const index = row.indexOf(device);
       return index < 0 ? undefined : new SortedRecords(row.recordsAt(index));

@@ -35,8 +35,8 @@ export class LogWriter {
 
   #apply({ device, number, put, remove }: DeviceChange): boolean {
     const { hasBlock, removeBlock, putBlock } = this.#statements;
-    if (remove.some((id) => hasBlock.get(id) === undefined)) return false;
-    for (const id of remove) removeBlock.run(id);
+    if (remove.some(({ id }) => hasBlock.get(id) === undefined)) return false;
+    for (const { id } of remove) removeBlock.run(id);
     for (const { first, last, count, data } of put) putBlock.run(device, first, last, number, count, data);
     return true;
   }

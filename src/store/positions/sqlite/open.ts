@@ -210,6 +210,11 @@ export class SqlitePositions implements PositionStore {
     await Promise.all([this.#writer, this.#reader, this.#packer].map((link) => link.terminate()));
   }
 
+  /** Ends the thread that writes as a crash of it would. The next call starts it again. */
+  loseWriter(): Promise<void> {
+    return this.#writer.terminate();
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#timer);

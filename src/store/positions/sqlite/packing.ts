@@ -1,6 +1,7 @@
 import type { DeviceKey } from "../../../model/device.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Link } from "../../locations/calls.ts";
+import { isDown } from "../../locations/failures.ts";
 import type { DeviceChange, PositionPackerCalls, PositionWriterCalls } from "./messages.ts";
 import type { Places } from "./places.ts";
 
@@ -77,7 +78,7 @@ export class Packing {
       for (const what of packed.damaged) this.#log.error({ what }, "stored positions are damaged");
       for (const { device, why } of packed.failed) {
         failed.add(device);
-        this.#log.error({ device, why }, "positions of a device can't be packed; they stay in the log");
+        this.#tellFailed(device, why);
       }
       result.damaged += packed.damaged.length;
       for (const changes of partsOf(packed.changes))
@@ -86,16 +87,40 @@ export class Packing {
     return failed;
   }
 
-  /** Returns devices whose blocks are not as they were when their changes were made. */
+  /** Returns the devices whose changes were not made. */
   async #apply(changes: readonly DeviceChange[], result: PackingResult): Promise<readonly DeviceKey[]> {
     if (changes.length === 0) return [];
+    try {
+      return await this.#applyTogether(changes, result);
+    } catch (error) {
+      if (isDown(error)) throw error;
+      const byDevice = Map.groupBy(changes, ({ device }) => device);
+      // It may be one device's fault.
+      const failed: DeviceKey[] = [];
+      for (const [device, own] of byDevice) {
+        if (byDevice.size > 1) failed.push(...(await this.#apply(own, result)));
+        else {
+          this.#tellFailed(device, String(error));
+          failed.push(device);
+        }
+      }
+      return failed;
+    }
+  }
+
+  async #applyTogether(changes: readonly DeviceChange[], result: PackingResult): Promise<readonly DeviceKey[]> {
     const done = await this.#writer.call("apply", changes);
+    const sum = (blocks: readonly { readonly count: number }[]) => blocks.reduce((all, { count }) => all + count, 0);
     for (const [index, { put, remove }] of changes.entries()) {
       if (!done[index]) continue;
       result.blocks += put.length - remove.length;
-      result.records += put.reduce((sum, { count }) => sum + count, 0);
+      result.records += sum(put) - sum(remove);
     }
     return changes.filter((_, index) => !done[index]).map(({ device }) => device);
+  }
+
+  #tellFailed(device: DeviceKey, why: string): void {
+    this.#log.error({ device, why }, "positions of a device can't be packed; they stay in the log");
   }
 
   #rowsUpTo(device: DeviceKey, through: number): readonly number[] {

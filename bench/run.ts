@@ -2,6 +2,7 @@
 import { acknowledged } from "./acknowledged.ts";
 import { alerts } from "./alerts.ts";
 import { api } from "./api.ts";
+import { append } from "./append.ts";
 import { backlog } from "./backlog.ts";
 import { consoleMap } from "./console.ts";
 import { day } from "./day.ts";
@@ -20,6 +21,7 @@ import { written } from "./written.ts";
 
 const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   decode,
+  append,
   acknowledged,
   late,
   backlog,

@@ -23,13 +23,16 @@ const answered: Handler = ({ reader, version }, context) => {
   return [fix, { type: "commandResult", text: "location", ...nameOfSerial(serial), ok: true }];
 };
 
-/** Locations one after the other, each after its length of one or two bytes. One that is cut short ends the list. */
+/**
+ * Locations one after the other, each after its length of one or two bytes. The last one may say more than there is: the checksum holds, and the whole
+ * message is acknowledged, so its place is read. One without a whole place ends the list.
+ */
 function readBatch(message: Message, context: DecodeContext, wide: boolean, archive: boolean): readonly Effect[] {
   const { reader, version } = message;
   const effects: Effect[] = [];
   while (reader.remaining > (wide ? 2 : 1)) {
-    const length = wide ? reader.u16() : reader.u8();
-    if (length < 28 || length > reader.remaining) break;
+    const length = Math.min(wide ? reader.u16() : reader.u8(), reader.remaining);
+    if (length < 28) break;
     effects.push(readLocation(part(reader, length), context, version, archive));
   }
   if (effects.length === 0) effects.push({ type: "ignored", reason: "no locations" });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { draft, fixOf, put, raise, readingsOrNothing } from "./report.ts";
+import { draft, fixOf, put, raise, readingsOrNothing, reportedTime, within } from "./report.ts";
 
 test("a number goes to its reading; one out of its range, or that comes second, to the manual's name", () => {
   const report = draft();
@@ -13,6 +13,24 @@ test("a number goes to its reading; one out of its range, or that comes second, 
   put(report, "temperature2", -0, "temp2");
   assert.deepEqual(report.readings, { battery: 87, temperature2: 0 });
   assert.deepEqual(report.attributes, { chargeLevel: 80, temp1: -274 });
+});
+
+test("a number of the position is given within its limits; what else a field has is kept", () => {
+  const report = draft();
+  assert.deepEqual(
+    ["90", "361", "north", "", undefined].map((text, index) => within(report, text, 0, 360, `course${index}`)),
+    [90, undefined, undefined, undefined, undefined],
+  );
+  assert.deepEqual(report.attributes, { course1: 361, course2: "north" });
+});
+
+test("a time that no calendar has is 0, and kept as it was sent", () => {
+  const report = draft();
+  assert.equal(reportedTime(report, "260203101530"), Date.UTC(2026, 1, 3, 10, 15, 30));
+  assert.equal(reportedTime(report, "26020310153"), undefined);
+  assert.deepEqual(report.attributes, {});
+  assert.equal(reportedTime(report, "260230101530"), 0);
+  assert.deepEqual(report.attributes, { reportedDate: "260230", reportedTime: "101530" });
 });
 
 test("an alarm is raised once", () => {

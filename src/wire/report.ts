@@ -1,6 +1,8 @@
 import type { Alarm } from "../model/alarms.ts";
 import type { Effect, Fix, ReadingsReport } from "../model/effects.ts";
 import { isInRange, type NumberReading, type ReadingsDraft } from "../model/readings.ts";
+import { numberOf } from "./text.ts";
+import { digitTime } from "./time.ts";
 
 /** Everything that a message reports beside its position, while it is gathered. */
 export interface Draft {
@@ -40,6 +42,30 @@ export function put(report: Draft, name: NumberReading, value: number | undefine
   if (value === undefined || Number.isNaN(value)) return;
   if (report.readings[name] === undefined && isInRange(name, value)) report.readings[name] = value + 0;
   else if (Number.isFinite(value)) report.attributes[manualName] = value + 0;
+}
+
+/** A number of the position itself, from `least` to `most`; anything else that a field has is kept under the manual's name, which must be no reading's. */
+export function within(
+  report: Draft,
+  text: string | undefined,
+  least: number,
+  most: number,
+  manualName: string,
+): number | undefined {
+  const value = numberOf(text);
+  if (value !== undefined && value >= least && value <= most) return value;
+  if (text) report.attributes[manualName] = value ?? text;
+  return undefined;
+}
+
+/** Epoch ms of `yymmddhhmmss`, UTC. A date that no calendar has is 0, and the report says what was sent. Undefined: no twelve digits. */
+export function reportedTime(report: Draft, text: string): number | undefined {
+  if (!/^\d{12}$/.test(text)) return undefined;
+  const time = digitTime(text);
+  if (time !== undefined) return time;
+  report.attributes.reportedDate = text.slice(0, 6);
+  report.attributes.reportedTime = text.slice(6);
+  return 0;
 }
 
 /**

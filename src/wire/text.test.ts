@@ -17,8 +17,10 @@ import {
   longitude,
   Mismatch,
   mismatch,
+  numberOf,
   oneOf,
   optional,
+  percentOf,
 } from "./text.ts";
 
 function read<T>(field: Field<T>, ...texts: string[]): T | typeof mismatch {
@@ -182,6 +184,14 @@ describe("a grammar", () => {
     assert.equal(wrong("000001,B,,,1,"), "valid");
     assert.equal(wrong("000001,A,51,N,1,"), "latitude");
     assert.equal(wrong("000001,A,,"), "battery");
+  });
+});
+
+describe("numberOf and percentOf", () => {
+  it("give the number of a field, and of one with a percent sign", () => {
+    const fields = ["-1.50", "007", "40.39%", "", "%", "1e3", undefined];
+    assert.deepEqual(fields.map(numberOf), [-1.5, 7, undefined, undefined, undefined, undefined, undefined]);
+    assert.deepEqual(fields.map(percentOf), [-1.5, 7, 40.39, undefined, undefined, undefined, undefined]);
   });
 });
 

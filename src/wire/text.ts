@@ -208,6 +208,17 @@ export function parseDecimal(text: string): number | typeof mismatch {
   return value === mismatch || sign !== 0x2d || value === 0 ? value : -value;
 }
 
+/** The decimal number of a field; undefined where it is absent, empty or none. */
+export function numberOf(text: string | undefined): number | undefined {
+  const value = text === undefined ? mismatch : parseDecimal(text);
+  return value === mismatch ? undefined : value;
+}
+
+/** As `numberOf`, of a field that may end in a percent sign. */
+export function percentOf(text: string | undefined): number | undefined {
+  return numberOf(text?.endsWith("%") === true ? text.slice(0, -1) : text);
+}
+
 /** Powers of ten up to this one are whole numbers that a double holds exactly. */
 const mostDecimals = 15;
 

@@ -3,7 +3,7 @@ import type { DecodeContext, Decoded } from "../../wire/protocol.ts";
 import { putCsq } from "../../wire/radio.ts";
 import { latin1Of } from "../../wire/reader.ts";
 import { draft, put, readingsOf } from "../../wire/report.ts";
-import { mismatch, parseDecimal } from "../../wire/text.ts";
+import { numberOf } from "../../wire/text.ts";
 import { type AtrackSession, isId } from "./envelope.ts";
 
 /** `$OK`, `$ERROR=101`, or the command's name and what was asked for. (Protocol Document, 2.1) */
@@ -51,11 +51,6 @@ export function readInfo(frame: Uint8Array, session: AtrackSession): Decoded<Atr
     session: known ? session : { ...session, id },
     effects: [...(known ? [] : [{ type: "identify", ids: [id] } as const]), readingsOf(report), resultOf(text)],
   };
-}
-
-function numberOf(text: string | undefined): number | undefined {
-  const value = parseDecimal(text ?? "");
-  return value === mismatch ? undefined : value;
 }
 
 function tenthsOf(text: string | undefined): number | undefined {

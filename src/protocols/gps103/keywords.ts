@@ -1,6 +1,6 @@
 import type { Alarm } from "../../model/alarms.ts";
-import { type Draft, put, raise } from "../../wire/report.ts";
-import { mismatch, parseDecimal } from "../../wire/text.ts";
+import { type Draft, put, raise, within } from "../../wire/report.ts";
+import { numberOf, percentOf } from "../../wire/text.ts";
 
 /** Keywords that are alarms (GPRS Protocol, 4.3 and 5.2). */
 const alarms: ReadonlyMap<string, Alarm> = new Map([
@@ -52,32 +52,11 @@ export function readKeyword(keyword: string, report: Draft): void {
     put(report, "temperature", numberOf(keyword.slice(2)), "alarmTemperature");
   } else if (keyword.startsWith("oil")) {
     raise(report, "fuelLeak");
-    if (keyword.startsWith("oil ")) put(report, "fuel", numberOf(keyword.slice(4)), "alarmOil");
+    if (keyword.startsWith("oil ")) put(report, "fuel", percentOf(keyword.slice(4)), "alarmOil");
   } else if (keyword.startsWith("DTC")) {
     raise(report, "fault");
     if (keyword.length > 4) report.readings.dtcs = keyword.slice(4).trim();
   }
-}
-
-/** A decimal number with or without a percent sign; undefined: the text is none. */
-export function numberOf(text: string | undefined): number | undefined {
-  if (text === undefined || text === "") return undefined;
-  const value = parseDecimal(text.endsWith("%") ? text.slice(0, -1) : text);
-  return value === mismatch ? undefined : value;
-}
-
-/** A number of the position within what can be; one that can't is kept as an attribute. */
-function within(
-  text: string | undefined,
-  least: number,
-  most: number,
-  name: string,
-  report: Draft,
-): number | undefined {
-  const value = numberOf(text);
-  if (value === undefined || (value >= least && value <= most)) return value;
-  report.attributes[name] = value;
-  return undefined;
 }
 
 /** Speed, course and altitude of the three fields from `at` on, in the message's own units. */
@@ -87,8 +66,8 @@ export function readMotion(
   report: Draft,
 ): { readonly speed: number | undefined; readonly course: number | undefined; readonly altitude: number | undefined } {
   return {
-    speed: within(fields[at], 0, 10_000, "speed", report),
-    course: within(fields[at + 1], 0, 360, "course", report),
-    altitude: within(fields[at + 2], -10_000, 100_000, "reportedAltitude", report),
+    speed: within(report, fields[at], 0, 10_000, "speed"),
+    course: within(report, fields[at + 1], 0, 360, "course"),
+    altitude: within(report, fields[at + 2], -10_000, 100_000, "reportedAltitude"),
   };
 }

@@ -1,8 +1,8 @@
 import { type Draft, put } from "../../wire/report.ts";
-import { degreesMinutes, digitsValue, hhmmss, mismatch } from "../../wire/text.ts";
+import { degreesMinutes, digitsValue, hhmmss, mismatch, numberOf, percentOf } from "../../wire/text.ts";
 import { digitTime } from "../../wire/time.ts";
 import { kmhOfKnots } from "../../wire/units.ts";
-import { numberOf, readMotion } from "./keywords.ts";
+import { readMotion } from "./keywords.ts";
 
 /** What the fields of a place say. */
 export interface Place {
@@ -90,6 +90,6 @@ function putOil(name: "fuel" | "fuel2", text: string | undefined, report: Draft)
   if (!text) return;
   const manualName = name === "fuel" ? "oil1" : "oil2";
   // A whole number without a percent sign is the sensor's own.
-  if (text.includes(".") && report.readings[name] === undefined) put(report, name, numberOf(text), manualName);
-  else report.attributes[manualName] = numberOf(text) ?? text;
+  if (text.includes(".") && report.readings[name] === undefined) put(report, name, percentOf(text), manualName);
+  else report.attributes[manualName] = percentOf(text) ?? text;
 }

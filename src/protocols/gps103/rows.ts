@@ -3,8 +3,9 @@ import type { MessageRow } from "../../wire/protocol.ts";
 import { cellsText } from "../../wire/radio.ts";
 import { latin1Of } from "../../wire/reader.ts";
 import { type Draft, draft, fixOf, put, readingsOf, readingsOrNothing } from "../../wire/report.ts";
+import { numberOf, percentOf } from "../../wire/text.ts";
 import { ends } from "./framer.ts";
-import { commandOf, numberOf, readKeyword, readMotion } from "./keywords.ts";
+import { commandOf, readKeyword, readMotion } from "./keywords.ts";
 import { clockDigits, clockTime, positionTime, readPlace } from "./position.ts";
 import { decoded, type Gps103Session, type Handler, imeiOf, malformed, reply } from "./session.ts";
 
@@ -107,7 +108,7 @@ const obd: Handler = (frame, session) => {
   if (id === undefined) return { session, effects: [malformed] };
   const content = draft();
   for (const [index, name, manualName, factor] of obdNumbers) {
-    const value = numberOf(fields[index]);
+    const value = percentOf(fields[index]);
     if (value !== undefined && value * factor <= Number.MAX_SAFE_INTEGER)
       put(content, name, value * factor, manualName);
     else if (/[0-9A-Za-z]/.test(fields[index] ?? "")) content.attributes[manualName] = fields[index] ?? "";

@@ -1,8 +1,8 @@
 import { type Cell, cellsText, putCsq } from "../../wire/radio.ts";
 import type { Draft } from "../../wire/report.ts";
-import { hexOf } from "../../wire/text.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
 import type { Fields } from "./sentence.ts";
-import { keep, numberOf } from "./values.ts";
+import { keep } from "./values.ts";
 
 /** Fields of a neighbouring cell: its number, its area and its signal, in an order that the standard leaves open. */
 const width = 3;

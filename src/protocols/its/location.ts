@@ -1,12 +1,13 @@
 import type { Effect } from "../../model/effects.ts";
 import type { FlagReading } from "../../model/readings.ts";
-import { type Draft, draft, fixOf, readingsOrNothing } from "../../wire/report.ts";
+import { type Draft, draft, fixOf, readingsOrNothing, within } from "../../wire/report.ts";
+import { numberOf } from "../../wire/text.ts";
 import { overTheAir, readAlert } from "./alerts.ts";
 import { readCells } from "./cells.ts";
 import { isSomewhere, noTime, readPlace, readTime } from "./place.ts";
 import { Fields, type Sentence } from "./sentence.ts";
 import { readTail } from "./tail.ts";
-import { bounded, keep, numberOf, putFlag, putText } from "./values.ts";
+import { keep, putFlag, putText } from "./values.ts";
 
 const inputs = ["input1", "input2", "input3", "input4"] as const;
 const outputs = ["output1", "output2"] as const;
@@ -26,10 +27,10 @@ export function readLocation({ head, body }: Sentence): readonly Effect[] {
   const valid = fixed ?? readValidity(fields);
   const place = readPlace(fields);
   if (time === noTime || place === undefined) return malformed;
-  const speed = bounded(report, "reportedSpeed", fields.next(), 0, 1e4);
-  const course = bounded(report, "reportedHeading", fields.next(), 0, 360);
+  const speed = within(report, fields.next(), 0, 1e4, "reportedSpeed");
+  const course = within(report, fields.next(), 0, 360, "reportedHeading");
   putText(report, "satellites", fields.next(), "satelliteCount");
-  const altitude = bounded(report, "reportedAltitude", fields.next(), -1e5, 1e6);
+  const altitude = within(report, fields.next(), -1e5, 1e6, "reportedAltitude");
   readVehicle(report, fields);
   readCells(report, fields);
   readPorts(report, fields);

@@ -1,9 +1,9 @@
 import type { Effect } from "../../model/effects.ts";
-import { draft, fixOf, raise, readingsOf, readingsOrNothing } from "../../wire/report.ts";
+import { draft, fixOf, raise, readingsOf, readingsOrNothing, within } from "../../wire/report.ts";
 import { malformed, readPorts } from "./location.ts";
 import { isSomewhere, noTime, readPlace, readTime } from "./place.ts";
 import { Fields, type Sentence } from "./sentence.ts";
-import { bounded, keep, keepNumber, putText } from "./values.ts";
+import { keep, keepNumber, putText } from "./values.ts";
 
 /** An emergency's start (EMR) or end (SEM), for the emergency response (AIS-140, table 4C). */
 export function readEmergency({ head, body }: Sentence): readonly Effect[] {
@@ -17,8 +17,8 @@ export function readEmergency({ head, body }: Sentence): readonly Effect[] {
   const valid = fields.next() === "A";
   const place = readPlace(fields);
   if (time === noTime || place === undefined) return malformed;
-  const altitude = bounded(report, "reportedAltitude", fields.next(), -1e5, 1e6);
-  const speed = bounded(report, "reportedSpeed", fields.next(), 0, 1e4);
+  const altitude = within(report, fields.next(), -1e5, 1e6, "reportedAltitude");
+  const speed = within(report, fields.next(), 0, 1e4, "reportedSpeed");
   keepNumber(report, "distance", fields.next());
   keep(report, "provider", fields.next());
   keep(report, "vehicleRegistration", fields.next());

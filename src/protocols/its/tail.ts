@@ -1,5 +1,6 @@
 import type { Draft } from "../../wire/report.ts";
-import { keep, keepNumber, numberOf, putText } from "./values.ts";
+import { percentOf } from "../../wire/text.ts";
+import { keep, keepNumber, putText } from "./values.ts";
 
 const axes = ["accelerationX", "accelerationY", "accelerationZ"] as const;
 /** Fields of a Roadpoint's tail: odometer, analogue input, three axes, two tilts. */
@@ -76,7 +77,7 @@ function readBehind(report: Draft, fields: readonly string[]): string {
 }
 
 function isNumber(text: string): boolean {
-  return numberOf(text) !== undefined;
+  return percentOf(text) !== undefined;
 }
 
 /** The text between the brackets; zeros stand for none. */

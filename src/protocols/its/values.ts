@@ -1,16 +1,6 @@
 import type { FlagReading, NumberReading } from "../../model/readings.ts";
 import { type Draft, put } from "../../wire/report.ts";
-import { mismatch, parseDecimal } from "../../wire/text.ts";
-
-/** No field has larger numbers. */
-const largest = 1e12;
-
-/** A decimal number, perhaps with a percent sign; undefined: the field is empty or none. */
-export function numberOf(text: string | undefined): number | undefined {
-  if (text === undefined || text === "") return undefined;
-  const value = parseDecimal(text.endsWith("%") ? text.slice(0, -1) : text);
-  return value === mismatch || Math.abs(value) > largest ? undefined : value;
-}
+import { percentOf } from "../../wire/text.ts";
 
 /** Keeps a field's text under the manual's name. */
 export function keep(report: Draft, name: string, text: string): void {
@@ -19,14 +9,14 @@ export function keep(report: Draft, name: string, text: string): void {
 
 /** Keeps a field's number, or its text where it is none, under the manual's name. */
 export function keepNumber(report: Draft, name: string, text: string): void {
-  const value = numberOf(text);
+  const value = percentOf(text);
   if (value === undefined) keep(report, name, text);
   else report.attributes[name] = value;
 }
 
 /** Puts a field's number where the catalogue says; what is no number is kept as text. */
 export function putText(report: Draft, reading: NumberReading, text: string, manualName: string, factor = 1): void {
-  const value = numberOf(text);
+  const value = percentOf(text);
   if (value === undefined) keep(report, manualName, text);
   else put(report, reading, Math.round(value * factor * 1e6) / 1e6, manualName);
 }
@@ -35,12 +25,4 @@ export function putText(report: Draft, reading: NumberReading, text: string, man
 export function putFlag(report: Draft, reading: FlagReading, text: string, manualName: string): void {
   if (text === "1" || text === "0") report.readings[reading] = text === "1";
   else keep(report, manualName, text);
-}
-
-/** A field's number within its limits; any other is kept under the manual's name. */
-export function bounded(report: Draft, name: string, text: string, least: number, most: number): number | undefined {
-  const value = numberOf(text);
-  if (value !== undefined && value >= least && value <= most) return value;
-  keep(report, name, text);
-  return undefined;
 }

@@ -1,10 +1,10 @@
 import { type Cell, cellsText } from "../../wire/radio.ts";
-import { type Draft, draft, fixOf, put, raise } from "../../wire/report.ts";
-import { mismatch } from "../../wire/text.ts";
+import { type Draft, draft, fixOf, put, raise, within } from "../../wire/report.ts";
+import { mismatch, numberOf } from "../../wire/text.ts";
 import { answer } from "./reports.ts";
 import { sentenceOf } from "./sentence.ts";
 import { decoded, type Handler, imeiOf, malformed, reply } from "./session.ts";
-import { eitherLatitude, eitherLongitude, numberOf, timeOf, wholeOf, within } from "./values.ts";
+import { eitherLatitude, eitherLongitude, timeOf, wholeOf } from "./values.ts";
 
 /** Fields of P45 up to its serial number. */
 const leastFields = 15;
@@ -54,8 +54,8 @@ export const lockEvent: Handler = (frame, session, context) => {
   const latitude = eitherLatitude.read(fields, 2);
   const longitude = eitherLongitude.read(fields, 4);
   if (time === mismatch || latitude === mismatch || longitude === mismatch) return { session, effects: [malformed] };
-  const speed = within(fields[7], 0, 10_000, "speed", report);
-  const course = within(fields[8], 0, 360, "course", report);
+  const speed = within(report, fields[7], 0, 10_000, "speed");
+  const course = within(report, fields[8], 0, 360, "course");
   const [source, verification, , , wrong] = fields.slice(9, 14).map(wholeOf);
   attributes.event = source ?? fields[9] ?? "";
   if (source !== undefined) readSource(source, verification, fields[12] ?? "", report);

@@ -1,12 +1,12 @@
 import { xor8 } from "../../wire/checksums.ts";
 import { bytesOfLatin1 } from "../../wire/reader.ts";
-import { draft, fixOf, put, raise, readingsOf } from "../../wire/report.ts";
-import { latitude as minutesLatitude, longitude as minutesLongitude, mismatch } from "../../wire/text.ts";
+import { draft, fixOf, put, raise, readingsOf, within } from "../../wire/report.ts";
+import { latitude as minutesLatitude, longitude as minutesLongitude, mismatch, numberOf } from "../../wire/text.ts";
 import { kmPerMile } from "../../wire/units.ts";
 import { putNetwork } from "./place.ts";
 import { contentOf, nameOf, sentenceOf } from "./sentence.ts";
 import { decoded, type Handler, malformed, reply } from "./session.ts";
-import { decimalLatitude, decimalLongitude, numberOf, putBattery, timeOf, wholeOf, within } from "./values.ts";
+import { decimalLatitude, decimalLongitude, putBattery, timeOf, wholeOf } from "./values.ts";
 
 /** Fields of a position up to its serial number; the checksum, where it has one, stands behind that. */
 const positionFields = 17;
@@ -66,8 +66,8 @@ function readPosition(code: string, fields: readonly string[], isAlarm: boolean)
   const latitude = decimalLatitude.read(fields, at + 3);
   const longitude = decimalLongitude.read(fields, at + 5);
   if (time === mismatch || latitude === mismatch || longitude === mismatch) return undefined;
-  const speed = within(fields[at + 7], 0, 10_000, "speed", report);
-  const course = within(fields[at + 8], 0, 360, "course", report);
+  const speed = within(report, fields[at + 7], 0, 10_000, "speed");
+  const course = within(report, fields[at + 8], 0, 360, "course");
   put(report, "satellites", wholeOf(fields[at + 9]), "gpsSatellites");
   putBattery(fields[at + 10], report);
   if (fields[at + 11]) attributes.status = fields[at + 11] ?? "";
@@ -103,8 +103,8 @@ export const w01: Handler = (frame, session) => {
   const latitude = minutesLatitude.read(fields, 2);
   const time = timeOf(fields[5] ?? "", fields[6] ?? "", report);
   if (time === mismatch || latitude === mismatch || longitude === mismatch) return { session, effects: [malformed] };
-  const speed = within(fields[7], 0, 10_000, "speed", report);
-  const course = within(fields[8], 0, 360, "course", report);
+  const speed = within(report, fields[7], 0, 10_000, "speed");
+  const course = within(report, fields[8], 0, 360, "course");
   putBattery(fields[9], report);
   const gps = wholeOf(fields[10]);
   if (gps !== undefined) attributes.gpsSignal = gps;

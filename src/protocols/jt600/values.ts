@@ -1,31 +1,11 @@
 import { type Draft, put } from "../../wire/report.ts";
-import { degreesMinutes, type Field, hemisphere, mismatch, parseDecimal } from "../../wire/text.ts";
+import { degreesMinutes, type Field, hemisphere, mismatch, parseDecimal, percentOf } from "../../wire/text.ts";
 import { digitTime } from "../../wire/time.ts";
 import { roundDegrees } from "../../wire/units.ts";
-
-/** A decimal number; undefined: the text is none. */
-export function numberOf(text: string | undefined): number | undefined {
-  const value = text === undefined || text === "" ? mismatch : parseDecimal(text);
-  return value === mismatch ? undefined : value;
-}
 
 /** A whole number without sign; undefined: the text is none. */
 export function wholeOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-}
-
-/** A number within what can be; one that can't, and other text, is kept as an attribute. */
-export function within(
-  text: string | undefined,
-  least: number,
-  most: number,
-  name: string,
-  report: Draft,
-): number | undefined {
-  const value = numberOf(text);
-  if (value !== undefined && value >= least && value <= most) return value;
-  if (text) report.attributes[name] = value ?? text;
-  return undefined;
 }
 
 /**
@@ -66,7 +46,7 @@ function parseDegrees(text: string): number | typeof mismatch {
 
 /** Puts a percentage with or without its sign. */
 export function putBattery(text: string | undefined, report: Draft): void {
-  const value = numberOf(text?.endsWith("%") === true ? text.slice(0, -1) : text);
+  const value = percentOf(text);
   if (value !== undefined) put(report, "battery", value, "batteryLevel");
   else if (text) report.attributes.batteryLevel = text;
 }

@@ -1,23 +1,14 @@
 import type { Effect } from "../../model/effects.ts";
 import { cellsText, putCsq } from "../../wire/radio.ts";
 import { latin1Of } from "../../wire/reader.ts";
-import { type Draft, draft, fixOf, put } from "../../wire/report.ts";
-import { hexOf, mismatch, parseDecimal } from "../../wire/text.ts";
-import { digitTime } from "../../wire/time.ts";
+import { type Draft, draft, fixOf, put, reportedTime } from "../../wire/report.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
 import type { Read } from "./envelope.ts";
 import { cardRead, putEvent } from "./events.ts";
 import { putInputs, putOutputs, putTemperature, putVoltages } from "./ports.ts";
 
-/** No field has larger numbers. */
-const largest = 1e12;
 /** Index of the first field behind the event code. */
 const latitudeAt = 1;
-
-function numberOf(text: string | undefined): number | undefined {
-  if (text === undefined || text === "") return undefined;
-  const value = parseDecimal(text);
-  return value === mismatch || Math.abs(value) > largest ? undefined : value;
-}
 
 function keep(report: Draft, name: string, text: string | undefined): void {
   if (text !== undefined && text !== "") report.attributes[name] = text;
@@ -37,7 +28,7 @@ function readFields(fields: readonly string[], model: string | undefined): Effec
   if (event !== undefined) putEvent(report, event);
   const latitude = numberOf(fields[1]);
   const longitude = numberOf(fields[2]);
-  const time = timeOf(fields[3] ?? "", report);
+  const time = reportedTime(report, fields[3] ?? "");
   if (time === undefined || latitude === undefined || longitude === undefined)
     return { type: "failure", cause: "malformed" };
   put(report, "satellites", numberOf(fields[5]), "satelliteCount");
@@ -69,16 +60,6 @@ function readFields(fields: readonly string[], model: string | undefined): Effec
 function boundedOf(text: string | undefined, least: number, most: number): number | undefined {
   const value = numberOf(text);
   return value !== undefined && value >= least && value <= most ? value : undefined;
-}
-
-/** `yymmddHHMMSS`; what no calendar has is 0, and the report says what was sent. Undefined: no twelve digits. */
-function timeOf(text: string, report: Draft): number | undefined {
-  if (!/^\d{12}$/.test(text)) return undefined;
-  const time = digitTime(text);
-  if (time !== undefined) return time;
-  report.attributes.reportedDate = text.slice(0, 6);
-  report.attributes.reportedTime = text.slice(6);
-  return 0;
 }
 
 /** `MCC|MNC|LAC|CI`, the last two in hex. */

@@ -1,7 +1,7 @@
 import type { NumberReading } from "../../model/readings.ts";
 import { type Draft, put } from "../../wire/report.ts";
-import { hexOf } from "../../wire/text.ts";
-import { keep, keepNumber, numberOf } from "./sentence.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
+import { keep, keepNumber } from "./sentence.ts";
 import { thousandth } from "./status.ts";
 
 /** Reads one item of the CAN report. */

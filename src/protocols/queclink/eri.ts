@@ -1,9 +1,9 @@
 import { type Draft, put } from "../../wire/report.ts";
-import { hexOf } from "../../wire/text.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
 import { readCan } from "./canbus.ts";
 import type { Place } from "./location.ts";
 import { isHandheld } from "./models.ts";
-import { keep, keepNumber, numberOf, type Sentence } from "./sentence.ts";
+import { keep, keepNumber, type Sentence } from "./sentence.ts";
 import { isStatus, readAnalog, readHours, readSignal, readStatus, thousandth } from "./status.ts";
 import { readAppended, readGv200, readPercent } from "./tail.ts";
 

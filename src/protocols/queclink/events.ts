@@ -1,8 +1,8 @@
 import type { Alarm } from "../../model/alarms.ts";
 import { type Draft, put, raise } from "../../wire/report.ts";
-import { hexOf } from "../../wire/text.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
 import { isHandheld } from "./models.ts";
-import { keep, keepNumber, numberOf } from "./sentence.ts";
+import { keep, keepNumber } from "./sentence.ts";
 import { readState, stateOf, thousandth } from "./status.ts";
 
 /** Reads the fields between the device name and the position, the last of which stands right before the position. */

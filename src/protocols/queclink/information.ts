@@ -1,10 +1,10 @@
 import { cellsText } from "../../wire/radio.ts";
 import { type Draft, put } from "../../wire/report.ts";
-import { hexOf } from "../../wire/text.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
 import { putVolts } from "./events.ts";
 import { readAccessPoints } from "./location.ts";
 import { isHandheld } from "./models.ts";
-import { keep, keepNumber, numberOf, type Sentence, timeOf } from "./sentence.ts";
+import { keep, keepNumber, type Sentence, timeOf } from "./sentence.ts";
 import { readAnalog, readInputs, readOutputs, readSignal, readState } from "./status.ts";
 import { readPercent } from "./tail.ts";
 

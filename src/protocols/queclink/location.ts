@@ -1,8 +1,8 @@
 import type { Fix, ReadingsReport } from "../../model/effects.ts";
 import { cellsText, wifiText } from "../../wire/radio.ts";
 import { type Draft, fixOf, put, readingsOf } from "../../wire/report.ts";
-import { hexOf } from "../../wire/text.ts";
-import { keep, numberOf, type Sentence, sendTimeOf, timeOf } from "./sentence.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
+import { keep, type Sentence, sendTimeOf, timeOf } from "./sentence.ts";
 
 /** Fields of a position: accuracy, speed, azimuth, altitude, longitude, latitude, UTC. */
 const width = 7;

@@ -1,8 +1,9 @@
 import type { NumberReading } from "../../model/readings.ts";
 import { type Draft, put } from "../../wire/report.ts";
+import { numberOf } from "../../wire/text.ts";
 import { troubleCode } from "../../wire/trouble-code.ts";
 import { putVolts } from "./events.ts";
-import { keep, keepNumber, numberOf } from "./sentence.ts";
+import { keep, keepNumber } from "./sentence.ts";
 
 type Item = (report: Draft, text: string) => void;
 

@@ -2,7 +2,7 @@ import type { Effect } from "../../model/effects.ts";
 import type { DecodeContext, MessageRow } from "../../wire/protocol.ts";
 import { bytesOfLatin1 } from "../../wire/reader.ts";
 import { type Draft, draft, raise, readingsOrNothing } from "../../wire/report.ts";
-import { hexOf } from "../../wire/text.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
 import { readCan } from "./canbus.ts";
 import { readAccessory, readEri } from "./eri.ts";
 import { type EventForm, events, ownFieldNames, putVolts, reportTypeNames } from "./events.ts";
@@ -19,7 +19,7 @@ import {
 import { type Place, placesOf, positionOf } from "./location.ts";
 import { modelOf } from "./models.ts";
 import { readObd } from "./obd.ts";
-import { keepNumber, numberOf, type Sentence, sendTimeOf, sentenceOf } from "./sentence.ts";
+import { keepNumber, type Sentence, sendTimeOf, sentenceOf } from "./sentence.ts";
 import type { Session } from "./session.ts";
 import { readAppended, readTail } from "./tail.ts";
 

@@ -1,6 +1,6 @@
 import { latin1Of } from "../../wire/reader.ts";
 import type { Draft } from "../../wire/report.ts";
-import { mismatch, parseDecimal } from "../../wire/text.ts";
+import { numberOf } from "../../wire/text.ts";
 import { digitTime } from "../../wire/time.ts";
 
 /** A message of the text form: `+RESP:GTxxx,version,identifier,name,...,send time,count$`. */
@@ -95,13 +95,6 @@ export function sendTimeOf({ fields, end }: Sentence): number | undefined {
 /** `YYYYMMDDHHMMSS`. Undefined: it is no date. */
 export function timeOf(text: string | undefined): number | undefined {
   return text?.length === 14 ? digitTime(text, 0, 14) : undefined;
-}
-
-/** A field's number; undefined where it is empty or none. */
-export function numberOf(text: string | undefined): number | undefined {
-  if (text === undefined || text === "") return undefined;
-  const value = parseDecimal(text);
-  return value === mismatch || Math.abs(value) > Number.MAX_SAFE_INTEGER ? undefined : value;
 }
 
 /** Keeps a field under the manual's name for it, as it came. */

@@ -1,6 +1,6 @@
 import { type Draft, put } from "../../wire/report.ts";
-import { hexOf } from "../../wire/text.ts";
-import { keep, keepNumber, numberOf } from "./sentence.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
+import { keep, keepNumber } from "./sentence.ts";
 
 /** States of motion. (GV300, +RESP:GTSTT, "State") */
 const states: ReadonlyMap<number, { readonly ignition?: boolean; readonly motion: boolean; readonly tow?: true }> =

@@ -1,8 +1,8 @@
 import { type Draft, put } from "../../wire/report.ts";
-import { hexOf } from "../../wire/text.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
 import type { Place } from "./location.ts";
 import { isHandheld } from "./models.ts";
-import { keep, keepNumber, numberOf, type Sentence } from "./sentence.ts";
+import { keep, keepNumber, type Sentence } from "./sentence.ts";
 import { isStatus, readAnalog, readHours, readSignal, readStatus, thousandth } from "./status.ts";
 
 /** Fields behind the last position of +RESP:GTFRI of a vehicle tracker: mileage, hours, two inputs, battery, status, and three of the engine. */

@@ -1,11 +1,10 @@
-import { type Draft, draft, fixOf, type Position, raise, readingsOf } from "../../wire/report.ts";
-import { degreesMinutes, mismatch } from "../../wire/text.ts";
-import { digitTime } from "../../wire/time.ts";
+import { type Draft, draft, fixOf, type Position, raise, readingsOf, reportedTime, within } from "../../wire/report.ts";
+import { degreesMinutes, mismatch, numberOf } from "../../wire/text.ts";
 import { kmhOfKnots, roundDegrees } from "../../wire/units.ts";
 import { driverEvent, eventAlarms, ignitionEvents, motionEvents } from "./alarms.ts";
 import { malformed, type Read } from "./sentence.ts";
 import { putFields, type Tagged, taggedOf } from "./tags.ts";
-import { numberOf, wholeOf, within } from "./values.ts";
+import { wholeOf } from "./values.ts";
 
 type Values = Tagged["values"];
 
@@ -13,16 +12,6 @@ type Values = Tagged["values"];
 const staleMs = 10_000;
 const mostSpeed = 1000;
 const mostMetres = 100_000;
-
-/** `yymmddhhmmss`. A date that no calendar has is 0, and the report says what was sent. Undefined: no twelve digits. */
-function timeOf(text: string, report: Draft): number | undefined {
-  if (!/^\d{12}$/.test(text)) return undefined;
-  const time = digitTime(text);
-  if (time !== undefined) return time;
-  report.attributes.reportedDate = text.slice(0, 6);
-  report.attributes.reportedTime = text.slice(6);
-  return 0;
-}
 
 /** `+ddmm.mmmm` or `-dddmm.mmmm`, north and east positive. */
 function signedDegrees(text: string): number | undefined {
@@ -81,8 +70,8 @@ export const readEvent: Read = ({ fields }, { options }) => {
   const report = draft();
   const place = placeOf(values);
   const [eventText, placeText] = [values.get("EDT"), values.get("PDT")];
-  const eventTime = eventText === undefined ? undefined : timeOf(eventText, report);
-  const placeTime = placeText === undefined ? undefined : timeOf(placeText, report);
+  const eventTime = eventText === undefined ? undefined : reportedTime(report, eventText);
+  const placeTime = placeText === undefined ? undefined : reportedTime(report, placeText);
   const unread = (eventText !== undefined && eventTime === undefined) || (placeText && placeTime === undefined);
   if (unread || place === mismatch) return malformed;
   putFields(report, tagged);

@@ -1,15 +1,6 @@
 import type { FlagReading, NumberReading } from "../../model/readings.ts";
 import { type Draft, put } from "../../wire/report.ts";
-import { mismatch, parseDecimal } from "../../wire/text.ts";
-
-/** No field has larger numbers. */
-const largest = 1e10;
-
-/** A decimal number; undefined where the text is none. */
-export function numberOf(text: string | undefined): number | undefined {
-  const value = text === undefined || text === "" ? mismatch : parseDecimal(text);
-  return value === mismatch || Math.abs(value) > largest ? undefined : value;
-}
+import { numberOf } from "../../wire/text.ts";
 
 /** A whole number without sign; undefined: the text is none. */
 export function wholeOf(text: string | undefined): number | undefined {
@@ -32,19 +23,4 @@ export function putFlag(report: Draft, name: FlagReading, text: string, tag: str
 /** A number that is written without needless zeros, else the text as it is: leading zeros may belong to a number of something. */
 export function plainOf(text: string): number | string {
   return /^(?:0|-?[1-9]\d{0,9}|-?(?:0|[1-9]\d{0,9})\.\d{0,6})$/.test(text) ? (numberOf(text) ?? text) : text;
-}
-
-/** A number from `least` to `most`; anything else is kept under its tag. */
-export function within(
-  report: Draft,
-  text: string | undefined,
-  least: number,
-  most: number,
-  tag: string,
-): number | undefined {
-  if (text === undefined) return undefined;
-  const value = numberOf(text);
-  if (value !== undefined && value >= least && value <= most) return value;
-  report.attributes[tag] = value ?? text;
-  return undefined;
 }

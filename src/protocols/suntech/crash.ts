@@ -1,8 +1,9 @@
 import type { Effect } from "../../model/effects.ts";
 import { latin1Of, Reader } from "../../wire/reader.ts";
 import { draft, fixOf } from "../../wire/report.ts";
+import { numberOf } from "../../wire/text.ts";
 import { utc } from "../../wire/time.ts";
-import { isId, numberOf } from "./sentence.ts";
+import { isId } from "./sentence.ts";
 import { decoded, type Handler, malformed, unnamed } from "./session.ts";
 
 /** `CRR;DEV_ID;number;count;` */

@@ -1,7 +1,6 @@
 import { latin1Of } from "../../wire/reader.ts";
 import { type Draft, put } from "../../wire/report.ts";
-import { hexOf } from "../../wire/text.ts";
-import { numberOf } from "./sentence.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
 
 const semicolon = 0x3b;
 const escapeMark = 0x01;

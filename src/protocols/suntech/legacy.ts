@@ -1,10 +1,10 @@
 import type { Effect } from "../../model/effects.ts";
 import { cellsText } from "../../wire/radio.ts";
 import { type Draft, draft, fixOf, put, raise, readingsOf } from "../../wire/report.ts";
-import { hexOf } from "../../wire/text.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
 import { alerts, emergencies, isDriver } from "./codes.ts";
 import { externalPlace, readExternal, unescaped } from "./external.ts";
-import { fieldsOf, isId, isMoment, isPlace, keep, momentOf, numberOf, speedOf } from "./sentence.ts";
+import { fieldsOf, isId, isMoment, isPlace, keep, momentOf, speedOf } from "./sentence.ts";
 import { decoded, type Handler, malformed, type SuntechSession, unnamed } from "./session.ts";
 import { readTail } from "./tail.ts";
 

@@ -1,8 +1,9 @@
 import type { Effect } from "../../model/effects.ts";
 import { type Cell, cellsText } from "../../wire/radio.ts";
 import { type Draft, draft, fixOf, put, raise, readingsOf } from "../../wire/report.ts";
+import { numberOf } from "../../wire/text.ts";
 import { alerts } from "./codes.ts";
-import { fieldsOf, headerOf, headOf, isId, isMoment, isPlace, keep, momentOf, numberOf, speedOf } from "./sentence.ts";
+import { fieldsOf, headerOf, headOf, isId, isMoment, isPlace, keep, momentOf, speedOf } from "./sentence.ts";
 import { decoded, type Handler, malformed, unnamed } from "./session.ts";
 import { readCell } from "./tail.ts";
 

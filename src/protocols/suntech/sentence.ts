@@ -1,6 +1,6 @@
 import { latin1Of } from "../../wire/reader.ts";
 import type { Draft } from "../../wire/report.ts";
-import { digitsValue, mismatch, parseDecimal } from "../../wire/text.ts";
+import { digitsValue, mismatch, numberOf } from "../../wire/text.ts";
 import { utc } from "../../wire/time.ts";
 
 const semicolon = 0x3b;
@@ -42,16 +42,6 @@ export function headerOf(head: string): Header | undefined {
 /** DEV_ID: digits; of some models letters too. */
 export function isId(text: string | undefined): text is string {
   return text !== undefined && /^[0-9A-Za-z]{4,16}$/.test(text);
-}
-
-/** No field has larger numbers. */
-const largest = 1e12;
-
-/** A decimal number; undefined where the field is absent or none. */
-export function numberOf(text: string | undefined): number | undefined {
-  if (text === undefined || text === "") return undefined;
-  const value = parseDecimal(text);
-  return value === mismatch || Math.abs(value) > largest ? undefined : value;
 }
 
 /** Whether fields[at] and the next are a date and a time by their form. */

@@ -1,8 +1,8 @@
 import { cellsText } from "../../wire/radio.ts";
 import { type Draft, put } from "../../wire/report.ts";
-import { hexOf } from "../../wire/text.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
 import { isDriver } from "./codes.ts";
-import { keep, numberOf } from "./sentence.ts";
+import { keep } from "./sentence.ts";
 
 /** `H_METER;BCK_VOLT;MSG_TYPE` (only where HBM is on), then what the model adds (ST300/340 Operation Manual, 6-1-1 to 6-7-1). */
 export function readTail(report: Draft, fields: readonly string[], at: number): void {

@@ -2,10 +2,10 @@ import type { Effect } from "../../model/effects.ts";
 import { type Cell, cellsText } from "../../wire/radio.ts";
 import { bit, latin1Of } from "../../wire/reader.ts";
 import { type Draft, draft, fixOf, put, raise, readingsOf } from "../../wire/report.ts";
-import { hexOf } from "../../wire/text.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
 import { alerts, isDriver } from "./codes.ts";
 import { externalPlace, readExternal, unescaped } from "./external.ts";
-import { endOf, fieldsOf, isId, keep, momentOf, numberOf, speedOf } from "./sentence.ts";
+import { endOf, fieldsOf, isId, keep, momentOf, speedOf } from "./sentence.ts";
 import { decoded, type Handler, malformed, unnamed } from "./session.ts";
 
 /** Fields of a report in their order, each of which its bit of the report map says to be there (Universal Reporting Guide, 1.2). */

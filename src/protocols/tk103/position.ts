@@ -1,6 +1,6 @@
 import type { Report } from "../../model/effects.ts";
-import { type Draft, fixOf, put } from "../../wire/report.ts";
-import { degreesMinutes, mismatch, parseDecimal } from "../../wire/text.ts";
+import { type Draft, fixOf, put, within } from "../../wire/report.ts";
+import { degreesMinutes, mismatch, numberOf } from "../../wire/text.ts";
 import { digitTime } from "../../wire/time.ts";
 import { readStatus } from "./status.ts";
 
@@ -39,8 +39,8 @@ export function readPosition(body: string, at: number, report: Draft): Report | 
       valid: body[at] === "A",
       latitude,
       longitude,
-      speed: within(rest.slice(0, 5), 0, 10_000, "speed", report),
-      course: within(course, 0, 360, "course", report),
+      speed: within(report, rest.slice(0, 5), 0, 10_000, "speed"),
+      course: within(report, course, 0, 360, "course"),
     },
     report,
   );
@@ -60,9 +60,9 @@ export function readFields(body: string, report: Draft): Report | undefined {
       valid: valid === "A",
       latitude,
       longitude,
-      speed: within(speed, 0, 10_000, "speed", report),
-      course: within(course, 0, 360, "course", report),
-      altitude: within(altitude, -10_000, 100_000, "reportedAltitude", report),
+      speed: within(report, speed, 0, 10_000, "speed"),
+      course: within(report, course, 0, 360, "course"),
+      altitude: within(report, altitude, -10_000, 100_000, "reportedAltitude"),
     },
     report,
   );
@@ -74,26 +74,6 @@ export function timeOf(date: string, clock: string, report: Draft): number | und
   if (time !== undefined) return time;
   report.attributes.reportedDate = date;
   report.attributes.reportedTime = clock;
-  return undefined;
-}
-
-/** A decimal number; undefined: the text is none. */
-export function numberOf(text: string | undefined): number | undefined {
-  const value = text === undefined || text === "" ? mismatch : parseDecimal(text);
-  return value === mismatch ? undefined : value;
-}
-
-/** A number within what can be; one that can't is kept as an attribute. */
-function within(
-  text: string | undefined,
-  least: number,
-  most: number,
-  name: string,
-  report: Draft,
-): number | undefined {
-  const value = numberOf(text);
-  if (value === undefined || (value >= least && value <= most)) return value;
-  report.attributes[name] = value;
   return undefined;
 }
 

@@ -1,10 +1,11 @@
 import type { Effect } from "../../model/effects.ts";
 import type { MessageKey, MessageRow } from "../../wire/protocol.ts";
 import { type Draft, draft, put, readingsOf, readingsOrNothing } from "../../wire/report.ts";
+import { numberOf } from "../../wire/text.ts";
 import { readPack, readRegisters } from "./batteries.ts";
 import { readCells, readSurroundings } from "./cells.ts";
 import { readAlarm, readEvent, readPids } from "./events.ts";
-import { numberOf, readFields, readPosition, timeOf, validAt } from "./position.ts";
+import { readFields, readPosition, timeOf, validAt } from "./position.ts";
 import { type Sentence, sentenceOf } from "./sentence.ts";
 import { decoded, type Handler, malformed, reply, type Tk103Session } from "./session.ts";
 import { readStatus } from "./status.ts";

@@ -1,10 +1,10 @@
 import type { FlagReading } from "../../model/readings.ts";
-import { type Draft, draft, put, raise } from "../../wire/report.ts";
-import { hexOf } from "../../wire/text.ts";
+import { type Draft, draft, put, raise, reportedTime } from "../../wire/report.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
 import { avlAlarms } from "./alarms.ts";
 import { acknowledgement, putAnalog, putCell, putProbes } from "./avl.ts";
 import type { Read } from "./sentence.ts";
-import { dateFirstByYear, kmhOf, malformed, numberOf, placeOf, positioned, scaled, timeOf } from "./values.ts";
+import { dateFirstByYear, kmhOf, malformed, placeOf, positioned, scaled } from "./values.ts";
 
 /** The twelve flags of AT03, the first first. */
 const flags: readonly (FlagReading | "antenna" | "charger")[] = [
@@ -49,7 +49,7 @@ function putPower(report: Draft, text: string): void {
 export const readFields: Read = ({ kind, body }) => {
   const report = draft();
   const fields = body.split("|");
-  const time = timeOf(dateFirstByYear(fields[0] ?? ""), report);
+  const time = reportedTime(report, dateFirstByYear(fields[0] ?? ""));
   const place = placeOf(fields[2], fields[3], fields[4], fields[5]);
   if (time === undefined || place === undefined) return malformed;
   putEvent(report, kind);
@@ -75,7 +75,7 @@ function wholeDegrees(text: string): number | undefined {
 export const readFixed: Read = ({ kind, body }) => {
   const report = draft();
   const at = (from: number, length: number): string => body.slice(from, from + length);
-  const time = timeOf(dateFirstByYear(at(0, 12)), report);
+  const time = reportedTime(report, dateFirstByYear(at(0, 12)));
   const place = placeOf(at(63, 9), at(72, 1), at(73, 10), at(83, 1));
   if (time === undefined || place === undefined) return malformed;
   putEvent(report, kind);

@@ -2,11 +2,11 @@ import type { Effect } from "../../model/effects.ts";
 import { cellsText } from "../../wire/radio.ts";
 import { bytesOfLatin1 } from "../../wire/reader.ts";
 import { type Draft, draft, put, raise } from "../../wire/report.ts";
-import { ddmmyy, hexOf, hhmmss, mismatch } from "../../wire/text.ts";
+import { ddmmyy, hexOf, hhmmss, mismatch, numberOf } from "../../wire/text.ts";
 import { digitTime } from "../../wire/time.ts";
 import { avlAlarms } from "./alarms.ts";
 import type { Read } from "./sentence.ts";
-import { celsius, kmhOf, malformed, numberOf, placeOf, positioned, scaled } from "./values.ts";
+import { celsius, kmhOf, malformed, placeOf, positioned, scaled } from "./values.ts";
 
 /** What the trackers of the hex form wait for before they forget a report. */
 export const acknowledgement: Effect = Object.freeze({

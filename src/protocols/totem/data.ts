@@ -1,11 +1,11 @@
 import type { Effect } from "../../model/effects.ts";
 import { cellsText } from "../../wire/radio.ts";
-import { type Draft, draft, put, raise } from "../../wire/report.ts";
-import { hexOf } from "../../wire/text.ts";
+import { type Draft, draft, put, raise, reportedTime } from "../../wire/report.ts";
+import { hexOf, numberOf } from "../../wire/text.ts";
 import { dataAlarms } from "./alarms.ts";
 import { type Read, seal } from "./sentence.ts";
 import { putStatus } from "./status.ts";
-import { celsius, malformed, numberOf, placeOf, positioned, scaled, timeOf } from "./values.ts";
+import { celsius, malformed, placeOf, positioned, scaled } from "./values.ts";
 
 /** Characters of the parts of a standard data string (AT09, 2.2.1). */
 const statusLength = 8;
@@ -64,7 +64,7 @@ function readString(kind: string, body: string, report: Draft): Effect | undefin
   const middleAt = statusLength + timeLength;
   const parts = middleOf(motionAt - middleAt);
   const status = hexOf(body.slice(0, statusLength));
-  const time = timeOf(body.slice(statusLength, middleAt), report);
+  const time = reportedTime(report, body.slice(statusLength, middleAt));
   const lon = body.slice(placeEnd - longitudeLength, placeEnd);
   const lat = body.slice(placeEnd - longitudeLength - latitudeLength, placeEnd - longitudeLength);
   const place = placeOf(lat.slice(0, -1), lat.slice(-1), lon.slice(0, -1), lon.slice(-1));

@@ -1,10 +1,11 @@
-import { type Draft, draft, fixOf, put } from "../../wire/report.ts";
+import { type Draft, draft, fixOf, put, reportedTime } from "../../wire/report.ts";
+import { numberOf } from "../../wire/text.ts";
 import type { Read } from "./sentence.ts";
-import { malformed, numberOf, timeOf } from "./values.ts";
+import { malformed } from "./values.ts";
 
 /** Time, longitude and latitude in degrees: what RFID and OBD strings begin with. */
 function placeOf(fields: readonly string[], report: Draft) {
-  const time = timeOf(fields[0] ?? "", report);
+  const time = reportedTime(report, fields[0] ?? "");
   const longitude = numberOf(fields[1]);
   const latitude = numberOf(fields[2]);
   if (time === undefined || longitude === undefined || latitude === undefined) return undefined;

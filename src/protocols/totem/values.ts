@@ -1,21 +1,12 @@
 import type { Effect } from "../../model/effects.ts";
 import { type Draft, fixOf, type Position, readingsOf } from "../../wire/report.ts";
-import { digitsValue, latitude, longitude, mismatch, parseDecimal } from "../../wire/text.ts";
-import { digitTime } from "../../wire/time.ts";
+import { digitsValue, latitude, longitude, mismatch, numberOf } from "../../wire/text.ts";
 import { kmhOfKnots } from "../../wire/units.ts";
 
 /** A message whose time or coordinates can't be read. */
 export const malformed: readonly Effect[] = Object.freeze([{ type: "failure", cause: "malformed" } as const]);
 
-/** No field has larger numbers. */
-const largest = 1e10;
 const mostKnots = 1000;
-
-/** A decimal number; undefined where the text is none. */
-export function numberOf(text: string | undefined): number | undefined {
-  const value = parseDecimal(text ?? "");
-  return value === mismatch || Math.abs(value) > largest ? undefined : value;
-}
 
 /** km/h of knots; more than no vehicle has is a damaged number. */
 export function kmhOf(text: string | undefined): number | undefined {
@@ -49,16 +40,6 @@ export function placeOf(
   const north = latitude.read([lat ?? "", northSouth ?? ""], 0);
   const east = longitude.read([lon ?? "", eastWest ?? ""], 0);
   return north === mismatch || east === mismatch ? undefined : { latitude: north, longitude: east };
-}
-
-/** `yymmddhhmmss`. A date that no calendar has is 0, and the report says what was sent. Undefined: no twelve digits. */
-export function timeOf(text: string, report: Draft): number | undefined {
-  if (!/^\d{12}$/.test(text)) return undefined;
-  const time = digitTime(text);
-  if (time !== undefined) return time;
-  report.attributes.reportedDate = text.slice(0, 6);
-  report.attributes.reportedTime = text.slice(6);
-  return 0;
 }
 
 /** `ddmmyy` in front as `yymmdd`. */

@@ -1,7 +1,7 @@
 import type { Fix, ReadingsReport } from "../../model/effects.ts";
 import type { NumberReading } from "../../model/readings.ts";
 import { type AccessPoint, type Cell, cellsText, wifiText } from "../../wire/radio.ts";
-import { type Draft, draft, fixOf, put, readingsOf } from "../../wire/report.ts";
+import { type Draft, draft, fixOf, put, readingsOf, within } from "../../wire/report.ts";
 import { ddmmyy, digitsValue, type Field, hex, hhmmss, mismatch, parseDecimal } from "../../wire/text.ts";
 import { readStatus } from "./status.ts";
 
@@ -20,9 +20,9 @@ export function readPosition(fields: readonly string[], at: number, alarm: boole
   const latitude = degrees(fields[at + 3], fields[at + 4], "N", "S");
   const longitude = degrees(fields[at + 5], fields[at + 6], "E", "W");
   if (time === undefined || (!nowhere && (latitude === undefined || longitude === undefined))) return undefined;
-  const speed = within(report, fields[at + 7], "speed", 0, fastest);
-  const course = within(report, fields[at + 8], "direction", 0, 360);
-  const altitude = within(report, fields[at + 9], "height", -highest, highest);
+  const speed = within(report, fields[at + 7], 0, fastest, "speed");
+  const course = within(report, fields[at + 8], 0, 360, "direction");
+  const altitude = within(report, fields[at + 9], -highest, highest, "height");
   numeric(report, fields[at + 10], "satellites", "satelliteNumber");
   numeric(report, fields[at + 11], "signal", "gsmSignal");
   numeric(report, fields[at + 12], "battery", "powerStatus");
@@ -55,21 +55,6 @@ function degrees(
   const value = parseDecimal(text ?? "");
   if (value === mismatch || (side !== positive && side !== negative && side !== "")) return undefined;
   return side === negative && value > 0 ? -value : value;
-}
-
-/** A number of the position itself; one that it can't be is kept under the manual's name. */
-function within(
-  report: Draft,
-  text: string | undefined,
-  name: string,
-  least: number,
-  most: number,
-): number | undefined {
-  if (text === undefined || text === "") return undefined;
-  const value = parseDecimal(text);
-  if (value !== mismatch && value >= least && value <= most) return value;
-  report.attributes[name] = value === mismatch ? text : value;
-  return undefined;
 }
 
 /** Puts a number that a text gives; what is none is kept under the manual's name. */

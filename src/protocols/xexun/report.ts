@@ -1,8 +1,8 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { Report } from "../../model/effects.ts";
 import { cellsText } from "../../wire/radio.ts";
-import { type Draft, draft, fixOf, put, raise, readingsOf } from "../../wire/report.ts";
-import { degreesMinutes, hexOf, hhmmss, mismatch, parseDecimal } from "../../wire/text.ts";
+import { type Draft, draft, fixOf, put, raise, readingsOf, within } from "../../wire/report.ts";
+import { degreesMinutes, hexOf, hhmmss, mismatch, numberOf } from "../../wire/text.ts";
 import { digitTime } from "../../wire/time.ts";
 import { kmhOfKnots } from "../../wire/units.ts";
 import type { Message } from "./message.ts";
@@ -44,20 +44,6 @@ function readEvent(event: string, report: Draft): void {
   if (ignition !== undefined) report.readings.ignition = ignition;
 }
 
-/** A decimal number; undefined: the text is none. */
-function numberOf(text: string | undefined): number | undefined {
-  const value = text === undefined || text === "" ? mismatch : parseDecimal(text);
-  return value === mismatch ? undefined : value;
-}
-
-/** A number within what can be; one that can't, and other text, is kept as an attribute. */
-function within(text: string | undefined, least: number, most: number, name: string, report: Draft) {
-  const value = numberOf(text);
-  if (value !== undefined && value >= least && value <= most) return value;
-  if (text) report.attributes[name] = value ?? text;
-  return undefined;
-}
-
 /** `F:4.01V/ADC1=0.20V/ADC2=0.00V`: the battery, full or low, and analogue inputs. */
 function readVoltages(text: string, report: Draft): void {
   const [own = "", ...inputs] = text.split("/");
@@ -95,7 +81,7 @@ function readTail({ tail, voltageAt }: Message, report: Draft): number | undefin
     attributes.cells = cellsText([{ mcc: wholeOf(mcc), mnc: wholeOf(mnc), lac, cellId }]) ?? "";
   if (mileage.endsWith("km")) put(report, "odometer", numberOf(mileage.slice(0, -2)), "mileage");
   else if (mileage !== "") attributes.extra = mileage;
-  return within(altitude, -10_000, 100_000, "reportedAltitude", report);
+  return within(report, altitude, -10_000, 100_000, "reportedAltitude");
 }
 
 /** Degrees of `dddmm.mmmm`, which some firmware writes without leading zeros. */
@@ -133,7 +119,7 @@ export function reportOf(message: Message): Report | undefined {
   const longitude = degreesOf(east);
   if (latitude === mismatch || longitude === mismatch || (valid !== "A" && valid !== "V")) return undefined;
   if ((south !== "N" && south !== "S") || (west !== "E" && west !== "W" && west !== "")) return undefined;
-  const knots = within(speed, 0, 10_000, "speed", report);
+  const knots = within(report, speed, 0, 10_000, "speed");
   return fixOf(
     {
       time,
@@ -142,7 +128,7 @@ export function reportOf(message: Message): Report | undefined {
       longitude: west === "W" ? 0 - longitude : longitude,
       altitude,
       speed: knots === undefined ? undefined : kmhOfKnots(knots),
-      course: within(course, 0, 360, "course", report),
+      course: within(report, course, 0, 360, "course"),
     },
     report,
   );

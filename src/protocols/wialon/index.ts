@@ -118,7 +118,7 @@ const blackBox = row(
     const read = body
       .split("|")
       .filter((text) => text.includes(";"))
-      .map((text) => reportOf(text.split(";").slice(0, recordFields.full), receivedAt));
+      .map((text) => reportOf(text.split(";").slice(0, recordFields.full), receivedAt, true));
     const reports = read.filter((report) => report !== undefined);
     if (reports.length === 0) return { effects: [malformed] };
     return { effects: [...read.map((report) => report ?? unreadable), reply(`#AB#${reports.length}`)] };

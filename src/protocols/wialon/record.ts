@@ -11,13 +11,16 @@ import { roundDegrees } from "../../wire/units.ts";
 /** Fields of a record, without its checksum: of the short form, and of the whole. */
 export const recordFields = { short: 10, full: 16 } as const;
 
-/** A record of D, SD and B, split at its semicolons, as a report. Undefined: its time or coordinates can't be read. (1.1 and 2.0, "Data packet") */
-export function reportOf(fields: readonly string[], receivedAt: number): Report | undefined {
-  const time = timeOf(fields[0] ?? "", fields[1] ?? "");
+/**
+ * A record of D, SD and B, split at its semicolons, as a report; `archive`: of the tracker's memory. Undefined: its time or coordinates can't be read.
+ * (1.1 and 2.0, "Data packet")
+ */
+export function reportOf(fields: readonly string[], receivedAt: number, archive = false): Report | undefined {
+  const parts: Parts = { alarms: [], readings: {}, attributes: archive ? { archive } : {} };
+  const time = timeOf(fields[0] ?? "", fields[1] ?? "", parts);
   const latitude = coordinateOf(fields[2], fields[3], "S");
   const longitude = coordinateOf(fields[4], fields[5], "W");
   if (time === mismatch || latitude === mismatch || longitude === mismatch) return undefined;
-  const parts: Parts = { alarms: [], readings: {}, attributes: {} };
   readNumber(parts, "satellites", fields[9]);
   readNumber(parts, "hdop", fields[10]);
   readBits(parts, inputs, "inputs", fields[11]);
@@ -43,7 +46,7 @@ export function reportOf(fields: readonly string[], receivedAt: number): Report 
 interface Parts {
   readonly alarms: Alarm[];
   readonly readings: { -readonly [K in keyof Readings]: Readings[K] };
-  readonly attributes: Record<string, string | number>;
+  readonly attributes: Record<string, string | number | boolean>;
 }
 
 const inputs = ["input1", "input2", "input3", "input4", "input5", "input6", "input7", "input8"] as const;
@@ -55,13 +58,16 @@ function isGiven(text: string | undefined): text is string {
   return text !== undefined && text !== "" && text !== "NA";
 }
 
-/** `ddmmyy;hhmmss[.fraction]`, UTC. Undefined: not available. */
-function timeOf(date: string, clock: string): number | undefined | typeof mismatch {
+/** `ddmmyy;hhmmss[.fraction]`, UTC; 0, and what was sent is kept, where no calendar has such a date. Undefined: not available. */
+function timeOf(date: string, clock: string, { attributes }: Parts): number | undefined | typeof mismatch {
   if (!isGiven(date) || !isGiven(clock)) return undefined;
   if (!/^\d{6}$/.test(date) || !/^\d{6}(\.\d{1,9})?$/.test(clock)) return mismatch;
   const at = (text: string, from: number) => Number(text.slice(from, from + 2));
   const day = utc(at(date, 4), at(date, 2), at(date, 0), at(clock, 0), at(clock, 2), at(clock, 4));
-  return day === undefined ? mismatch : day + Math.round(Number(`0${clock.slice(6)}`) * 1000);
+  if (day !== undefined) return day + Math.round(Number(`0${clock.slice(6)}`) * 1000);
+  attributes.reportedDate = date;
+  attributes.reportedTime = clock;
+  return 0;
 }
 
 /** Degrees and minutes `dddmm.mmmm` with their hemisphere. Minutes of 60 and more count as they are: other firmware writes them. Undefined: not available. */

@@ -5,6 +5,7 @@ import { api } from "./api.ts";
 import { append } from "./append.ts";
 import { backlog } from "./backlog.ts";
 import { consoleMap } from "./console.ts";
+import { consolePage } from "./console-page.ts";
 import { day } from "./day.ts";
 import { decode } from "./decode.ts";
 import { fleet } from "./fleet.ts";
@@ -37,6 +38,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   size,
   postgres,
   consoleMap,
+  consolePage,
   idle,
 };
 const asked = process.argv.slice(2);

@@ -33,8 +33,8 @@ describe("the picture of the fleet", () => {
     assert.equal(bubbles[0]?.count, 4);
     // Speeds 0, 1, 2 stand, and 3 moves.
     assert.deepEqual(bubbles[0]?.states, [1, 0, 3, 0, 0]);
-    // Their mean longitude is 2.25: (2.25 + 180) / 360.
-    assert.equal(bubbles[0]?.x.toFixed(6), "0.506250");
+    // Their mean is near to the edge of the cell, 0.5 to 0.6: the bubble keeps its radius, 18 of 60 pixels, from it.
+    assert.equal(bubbles[0]?.x.toFixed(6), "0.530000");
   });
 
   it("has a bubble where a cell has no room, until a person looks at single vehicles", () => {
@@ -59,6 +59,7 @@ describe("the picture of the fleet", () => {
     assert.equal(deviceAt(store, picture, at, { worldPixels: 600, within: 5 }), 0);
     assert.equal(deviceAt(store, picture, at, { worldPixels: 6000, within: 5 }), undefined);
     const crowd = pictureOf(fleet(1, 2), world, undefined, 1);
-    assert.equal(bubbleAt(crowd, at, 600)?.count, 2);
+    assert.equal(bubbleAt(crowd, { x: 0.53, y: 0.53 }, 600)?.count, 2);
+    assert.equal(bubbleAt(crowd, at, 600), undefined);
   });
 });

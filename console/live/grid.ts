@@ -12,7 +12,7 @@ export interface View {
 
 /** Devices of one cell that are shown as one. */
 export interface Bubble {
-  /** Their middle. */
+  /** Their middle, or as near to it as the bubble has room in its cell: two of them never cover each other. */
   readonly x: number;
   readonly y: number;
   readonly count: number;
@@ -65,7 +65,7 @@ export function pictureOf(store: FleetStore, view: View, shown?: Uint8Array, mos
   const columns = Math.floor(view.right * perCell) - firstColumn + 1;
   const lines = Math.floor(view.bottom * perCell) - firstLine + 1;
   const kinds = deviceStates.length;
-  const cells = new Cells(columns * lines, kinds);
+  const cells = new Cells({ firstColumn, firstLine, columns, lines, perCell }, kinds);
   const cellOf = new Uint32Array(rows.length);
   for (const [index, row] of rows.entries()) {
     const x = store.x[row] ?? 0;
@@ -79,15 +79,27 @@ export function pictureOf(store: FleetStore, view: View, shown?: Uint8Array, mos
   return { singles, bubbles: cells.bubbles(room), inView: rows.length };
 }
 
+/** The cells in view, and how many of them are as wide as the world. */
+interface CellGrid {
+  readonly firstColumn: number;
+  readonly firstLine: number;
+  readonly columns: number;
+  readonly lines: number;
+  readonly perCell: number;
+}
+
 /** Sums by cell. */
 class Cells {
+  readonly #grid: CellGrid;
   readonly #states: Uint32Array;
   readonly #counts: Uint32Array;
   readonly #x: Float64Array;
   readonly #y: Float64Array;
   readonly #kinds: number;
 
-  constructor(size: number, kinds: number) {
+  constructor(grid: CellGrid, kinds: number) {
+    const size = grid.columns * grid.lines;
+    this.#grid = grid;
     this.#kinds = kinds;
     this.#states = new Uint32Array(size * kinds);
     this.#counts = new Uint32Array(size);
@@ -109,12 +121,16 @@ class Cells {
 
   /** The cells that hold more than there is room for. */
   bubbles(room: number): readonly Bubble[] {
+    const { firstColumn, firstLine, columns, perCell } = this.#grid;
     const bubbles: Bubble[] = [];
     for (const [cell, count] of this.#counts.entries()) {
       if (count <= room) continue;
+      const inset = radiusOf(count) / cellPixels;
+      const within = (mean: number, first: number) =>
+        Math.max(first + inset, Math.min(first + 1 - inset, mean * perCell)) / perCell;
       bubbles.push({
-        x: (this.#x[cell] ?? 0) / count,
-        y: (this.#y[cell] ?? 0) / count,
+        x: within((this.#x[cell] ?? 0) / count, firstColumn + (cell % columns)),
+        y: within((this.#y[cell] ?? 0) / count, firstLine + Math.floor(cell / columns)),
         count,
         states: [...this.#states.subarray(cell * this.#kinds, (cell + 1) * this.#kinds)],
       });

@@ -206,7 +206,7 @@ test("what a query's schema admits is accepted, and each of its rules broken onc
             assert.ok(validate(text) ? status === 200 || untold : status === 400, told);
           },
         ),
-        { numRuns: 40, endOnFailure: true },
+        { numRuns: 15, endOnFailure: true },
       );
     }
   assert.deepEqual(rest.logged, []);
@@ -269,7 +269,7 @@ test("a patch of a field is taken where the body of a PUT with that value is, an
         const { status, json } = await send(call, body);
         assert.ok([200, 400, 403, 404, 409].includes(status), told(status, json, body));
       }),
-      { numRuns: 60, endOnFailure: true },
+      { numRuns: 20, endOnFailure: true },
     );
   }
   assert.deepEqual(rest.logged, []);

@@ -75,7 +75,7 @@ export function addSimulate(program: Command, host: Host): void {
       examples(
         "waybeam simulate --devices 100 --interval 5",
         "waybeam simulate --devices 1000 --interval 1 --protocol teltonika,gt06 --seed load --count 60 --json",
-        "waybeam simulate --scenario docs/scenarios/power-cut.json --speed-up 60",
+        "waybeam simulate --scenario docs/scenarios/power-cut.json --speed-up 240",
         "waybeam device remove --tag simulated=true",
       ),
     )

@@ -2,9 +2,9 @@ import { ContentHash, type Located } from "./content-hash.ts";
 
 /** What a tracker said of one moment. Nothing of it is derived, so it never changes. */
 export interface SaidRecord {
-  /** Event time, epoch ms. */
+  /** Event time, epoch ms, whole. */
   readonly time: number;
-  /** When it came, epoch ms. */
+  /** When it came, epoch ms, whole. */
   readonly receivedAt: number;
   /** The key of what was said, from `keyOf`: of one device, equal time and key is a repeat. */
   readonly key: number;

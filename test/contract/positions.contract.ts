@@ -113,6 +113,7 @@ export function positionContract(
             said(-1e9, { latitude: 90, longitude: 180 }),
             said(0.25),
             said(1, { extras: ',"attributes":{"a":"ñ\\u0001","b":"true","c":"1e400"' }),
+            said(1.5, { extras: ',"battery":1e-7,"attributes":{"a":"\\u0000","b":"\\ud800","c":"💡","a":"again"' }),
             unlocated(2),
             said(3, { latitude: 1e-9, longitude: -0.123456789 }),
             said(1e10),

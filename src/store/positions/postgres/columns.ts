@@ -1,0 +1,85 @@
+import type { SaidRecord } from "../../../model/said.ts";
+import type { DeviceRecords } from "../../../ports/positions.ts";
+
+const noExtras = ',"attributes":{';
+
+/** Appends rows in the order of their keys, so that two writers never wait for each other in a ring. `$1` and further: the arrays of `columnsOf`. Returns the number of those that are new. */
+export const appendRows = `
+  with batch as (select nextval('position_commit') << 20 as first),
+  said as (
+    select * from unnest($1::bigint[], $2::float8[], $3::bigint[], $4::float8[], $5::boolean[], $6::float8[], $7::float8[], $8::float8[], $9::float8[], $10::text[])
+      with ordinality as row (device, time, key, received_at, valid, latitude, longitude, speed, course, readings, nth)
+  )
+  insert into position (device, time, key, arrival, received_at, valid, latitude, longitude, speed, course, readings)
+  select device, to_timestamp(time / 1000), key, batch.first + nth, to_timestamp(received_at / 1000), valid, latitude, longitude, speed, course, readings::json
+  from said, batch order by device, time, key, nth
+  on conflict do nothing`;
+
+/** Rows of a device from a moment on, without the first of it that were read. */
+export const readRows = `
+  select round(extract(epoch from time) * 1000)::float8 as time, round(extract(epoch from received_at) * 1000)::float8 as received_at,
+    key, valid, latitude, longitude, speed, course, readings::text as readings
+  from position
+  where device = $1 and time >= greatest(to_timestamp($2::float8 / 1000), (select since from position_kept where device = $1)) and time <= to_timestamp($3::float8 / 1000)
+  order by time, arrival offset $4 limit $5`;
+
+/** A row that `readRows` gives. */
+export interface PositionRow {
+  readonly time: number;
+  readonly received_at: number;
+  readonly key: number;
+  readonly valid: boolean;
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  readonly speed: number | null;
+  readonly course: number | null;
+  readonly readings: string | null;
+}
+
+/** A batch as arrays, one of each column. */
+export function columnsOf(batch: readonly DeviceRecords[]): readonly (readonly unknown[])[] {
+  const columns: unknown[][] = Array.from({ length: 10 }, () => []);
+  for (const { device, records } of batch)
+    for (const record of records) {
+      const place = record.unlocated ? [null, null] : [record.latitude, record.longitude];
+      const motion = [record.speed ?? null, record.course ?? null];
+      const row = [
+        device,
+        record.time,
+        record.key,
+        record.receivedAt,
+        record.valid,
+        ...place,
+        ...motion,
+        readingsOf(record),
+      ];
+      for (const [index, value] of row.entries()) columns[index]?.push(value);
+    }
+  return columns;
+}
+
+function readingsOf({ extras }: SaidRecord): string | null {
+  return extras === noExtras ? null : `{${extras.slice(1)}}}`;
+}
+
+/** The record of a row. */
+export function recordOf({
+  received_at,
+  readings,
+  latitude,
+  longitude,
+  speed,
+  course,
+  ...row
+}: PositionRow): SaidRecord {
+  return {
+    ...row,
+    receivedAt: received_at,
+    ...(latitude === null && { unlocated: true }),
+    latitude: latitude ?? 0,
+    longitude: longitude ?? 0,
+    ...(speed !== null && { speed }),
+    ...(course !== null && { course }),
+    extras: readings === null ? noExtras : `,${readings.slice(1, -2)}`,
+  };
+}

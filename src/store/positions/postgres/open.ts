@@ -1,0 +1,170 @@
+import type { PoolClient } from "pg";
+import type { DeviceKey } from "../../../model/device.ts";
+import type { Log } from "../../../ports/log.ts";
+import type {
+  DeviceRecords,
+  PositionFigures,
+  PositionPage,
+  PositionPlace,
+  PositionRange,
+  PositionStore,
+} from "../../../ports/positions.ts";
+import { again } from "../../postgres/again.ts";
+import { hasMetAnother, type Stage, storeError } from "../../postgres/errors.ts";
+import { makePool, type ServerPool } from "../../postgres/pool.ts";
+import { type Times, usualTimes } from "../../postgres/times.ts";
+import type { ServerAddress } from "../../postgres/url.ts";
+import { appendRows, columnsOf, type PositionRow, readRows, recordOf } from "./columns.ts";
+import { makeMonths, makeTables } from "./tables.ts";
+
+/** How to open positions in a PostgreSQL database. */
+export interface PostgresPositionsOptions {
+  readonly log: Log;
+  readonly connections?: number;
+  readonly times?: Times;
+}
+
+const usualConnections = 4;
+/** How often partitions of new months are made, ms. */
+const monthsMs = 86_400_000;
+/** A page ends behind so many bytes of readings. */
+const pageBytes = 1024 * 1024;
+/** Rows of a page that are read at once at first, while nobody knows how long they are. */
+const firstRows = 256;
+/** What a row takes beside its readings, bytes. */
+const rowBytes = 100;
+/** Rows that are deleted in a transaction. */
+const rowsAtOnce = 10_000;
+
+/** Opens the positions of a database. Any number of processes may do so at the same time. */
+export async function openPostgresPositions(
+  address: ServerAddress,
+  { log, connections = usualConnections, times = usualTimes }: PostgresPositionsOptions,
+): Promise<PostgresPositions> {
+  const store = new PostgresPositions(makePool({ address, connections, times, log }), log);
+  try {
+    await store.open();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Positions as rows of PostgreSQL. Everything else is the server's business. */
+export class PostgresPositions implements PositionStore {
+  readonly #pool: ServerPool;
+  readonly #log: Log;
+  #appended = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(pool: ServerPool, log: Log) {
+    this.#pool = pool;
+    this.#log = log;
+  }
+
+  /** Makes the tables where they are not there, and the partitions of the months around now. */
+  async open(): Promise<void> {
+    await this.#inTransaction(makeTables);
+    await this.#inTransaction(makeMonths);
+    const makeMore = () =>
+      this.#inTransaction(makeMonths).catch((error: unknown) =>
+        this.#log.error({ error: String(error) }, "partitions of positions can't be made; the default one takes them"),
+      );
+    this.#timer = setInterval(makeMore, monthsMs).unref();
+  }
+
+  async #inTransaction(work: (client: PoolClient) => Promise<void>): Promise<void> {
+    await this.#try("sent", async () => {
+      const client = await this.#pool.connect();
+      let failure: Error | undefined;
+      try {
+        await client.query("begin");
+        await work(client);
+        await client.query("commit");
+      } catch (error) {
+        failure = error instanceof Error ? error : new Error(String(error));
+        throw error;
+      } finally {
+        // A connection that failed may have a transaction open.
+        client.release(failure);
+      }
+    });
+  }
+
+  /** Tries again what the server rolled back because of another transaction. */
+  #try<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
+    const once = async () => {
+      try {
+        return await work();
+      } catch (error) {
+        throw storeError(error, stage);
+      }
+    };
+    return again(once, hasMetAnother);
+  }
+
+  async append(batch: readonly DeviceRecords[]): Promise<void> {
+    if (batch.every(({ records }) => records.length === 0)) return;
+    const query = { name: "append_positions", text: appendRows, values: [...columnsOf(batch)] };
+    await this.#try("sent", () => this.#pool.query(query));
+    this.#appended += batch.reduce((sum, { records }) => sum + records.length, 0);
+  }
+
+  async read(device: DeviceKey, { from, to, after, limit }: PositionRange): Promise<PositionPage> {
+    const records = [];
+    let place = after;
+    let bytes = 0;
+    while (records.length < limit && bytes < pageBytes) {
+      const room = Math.floor((pageBytes - bytes) / (records.length === 0 ? rowBytes : bytes / records.length));
+      const most = Math.max(1, Math.min(limit - records.length, records.length === 0 ? firstRows : room));
+      const rows = await this.#rows(device, [place?.time ?? from, to, place?.nth ?? 0, most + 1]);
+      for (const row of rows.slice(0, most)) {
+        if (bytes >= pageBytes) return { records, ...(place && { next: place }), unreadable: [] };
+        records.push(recordOf(row));
+        bytes += rowBytes + (row.readings?.length ?? 0);
+        place = placeBehind(place, row.time);
+      }
+      if (rows.length <= most) return { records, unreadable: [] };
+    }
+    return { records, ...(place && { next: place }), unreadable: [] };
+  }
+
+  #rows(device: DeviceKey, values: readonly number[]): Promise<readonly PositionRow[]> {
+    const query = { name: "read_positions", text: readRows, values: [device, ...values] };
+    return this.#try("asked", async () => (await this.#pool.query<PositionRow>(query)).rows);
+  }
+
+  async deleteBefore(device: DeviceKey, moment: number): Promise<void> {
+    await this.#try("sent", () =>
+      this.#pool.query(
+        `insert into position_kept values ($1, to_timestamp($2::float8 / 1000))
+          on conflict (device) do update set since = greatest(position_kept.since, excluded.since)`,
+        [device, moment],
+      ),
+    );
+    const deletion = `
+      with old as (select time, key from position where device = $1 and time < to_timestamp($2::float8 / 1000) limit ${rowsAtOnce})
+      delete from position using old where device = $1 and position.time = old.time and position.key = old.key`;
+    for (let deleted = rowsAtOnce; deleted === rowsAtOnce; )
+      deleted = (await this.#try("sent", () => this.#pool.query(deletion, [device, moment]))).rowCount ?? 0;
+  }
+
+  figures(): PositionFigures {
+    return { logRows: 0, logBytes: 0, blocks: 0, blockRecords: 0, appended: this.#appended, damaged: 0 };
+  }
+
+  /** Breaks all connections as a crash of the process would. Only `close` may be called afterwards. */
+  terminate(): void {
+    this.#pool.break();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    if (!this.#pool.ending) await this.#pool.endIn(usualTimes.connect);
+  }
+}
+
+function placeBehind(before: PositionPlace | undefined, time: number): PositionPlace {
+  return { time, nth: before?.time === time ? before.nth + 1 : 1 };
+}

@@ -3,7 +3,7 @@ import { detectionBytes, detectProtocol } from "../src/wire/detect.ts";
 import type { AnyProtocol, DecodeContext } from "../src/wire/protocol.ts";
 import { framerOf } from "../src/wire/replay.ts";
 import { FrameStream } from "../src/wire/stream.ts";
-import { concat, loadVectors, streamOf, type Vector } from "../test/support/vectors.ts";
+import { concat, loadVectors } from "../test/support/vectors.ts";
 import { type Figure, rate } from "./support/figures.ts";
 
 /** Messages of one connection. A tracker keeps one for hours, so this is few. */
@@ -17,8 +17,9 @@ const times = 3;
 /** A vector's bytes as one connection sends them, and how they are read. */
 interface Recorded {
   readonly protocol: AnyProtocol;
-  readonly vector: Vector;
   readonly context: DecodeContext;
+  /** A piece is a message. */
+  readonly datagrams: boolean;
   readonly pieces: readonly Uint8Array[];
   readonly opening: Uint8Array;
 }
@@ -26,25 +27,31 @@ interface Recorded {
 /** The connections of a protocol's vectors that report something, each message of them again and again. */
 function recordedOf(protocol: AnyProtocol): readonly Recorded[] {
   return loadVectors(protocol.id).flatMap((vector) => {
-    const messages = vector.input.chunks ? undefined : streamOf(protocol, vector);
+    const datagrams = vector.transport === "udp";
+    const { messages } = vector.input;
     const reports = vector.effects.some((list) => list.some(({ type }) => type === "fix" || type === "readings"));
-    if (messages === undefined || messages.length === 0 || !reports) return [];
-    const many = Array.from({ length: Math.ceil(messagesOfConnection / messages.length) }, () => concat(messages));
+    if (messages.length === 0 || !reports) return [];
+    const many = Array.from({ length: Math.ceil(messagesOfConnection / messages.length) }, () => messages).flat();
     const bytes = concat(many);
-    const pieces = Array.from({ length: Math.ceil(bytes.length / segment) }, (_, index) =>
+    const segments = Array.from({ length: Math.ceil(bytes.length / segment) }, (_, index) =>
       bytes.subarray(index * segment, (index + 1) * segment),
     );
     const { receivedAt = Date.UTC(2026, 0, 1), options } = vector.input;
     const context: DecodeContext = { receivedAt, transport: vector.transport, identified: true, options };
-    return [{ protocol, vector, context, pieces, opening: bytes.subarray(0, detectionBytes) }];
+    const pieces = datagrams ? many : segments;
+    return [{ protocol, context, datagrams, pieces, opening: bytes.subarray(0, detectionBytes) }];
   });
 }
 
 /** Cuts a connection's bytes into messages, and decodes them if asked. Gives their number. */
-function play({ protocol, context, pieces, opening }: Recorded, decodes: boolean): number {
+function play({ protocol, context, datagrams, pieces, opening }: Recorded, decodes: boolean): number {
   if (decodes) detectProtocol(protocols, opening, context.transport, false);
   const stream = new FrameStream(framerOf(protocol, context.transport), Number.POSITIVE_INFINITY);
   const connection = protocol.connect();
+  if (datagrams) {
+    if (decodes) for (const piece of pieces) connection.decode(piece, context);
+    return pieces.length;
+  }
   let frames = 0;
   for (const piece of pieces) {
     stream.push(piece);

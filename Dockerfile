@@ -2,6 +2,7 @@
 FROM node:26-slim AS console
 WORKDIR /opt/waybeam
 COPY package.json package-lock.json .npmrc ./
+COPY scripts/console/check scripts/console/check
 RUN npm ci
 COPY . .
 RUN node scripts/console/build.ts

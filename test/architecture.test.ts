@@ -16,6 +16,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ports: ["model", "errors"],
   gateway: ["protocols/index", "wire", "shares", "model", "errors", "ports"],
   fold: ["model", "geo"],
+  follow: ["model", "fold", "ports"],
   ingest: ["model", "geo", "fold", "shares", "errors", "ports"],
   alerts: ["model", "geo", "wording", "shares", "errors", "ports"],
   domain: ["model", "geo", "shares", "errors", "ports", "contract"],

@@ -54,7 +54,7 @@ const anywhere = fc.oneof(forwards, fc.constantFrom(-5000, -8e11, 8e11));
 function folded(records: readonly Unfolded[]): readonly LocationRecord[] {
   let before: LocationRecord | undefined;
   return records.map((record) => {
-    const totals = advance(before?.totals ?? noTotals, before?.time, stepOf({ ...record, totals: noTotals }));
+    const totals = advance(before?.totals ?? noTotals, before?.time, stepOf(record));
     before = { ...record, totals };
     return before;
   });

@@ -30,8 +30,14 @@ function isVagueIn(extras: string): boolean {
   return accuracy !== undefined && isVague(Number(accuracy));
 }
 
+/** What of a stored record the fold needs. */
+export type Folded = Pick<
+  LocationRecord,
+  "time" | "valid" | "latitude" | "longitude" | "speed" | "extras" | "positionTime"
+>;
+
 /** A stored record as a step of the fold again. */
-export function stepOf(record: LocationRecord): Step {
+export function stepOf(record: Folded): Step {
   const { time, latitude, longitude, speed, extras } = record;
   const claim = { time, positioned: isPositioned(record), vague: isVagueIn(extras), latitude, longitude, speed };
   return { ...claim, ...factsOf(extras) };

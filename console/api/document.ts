@@ -14,6 +14,8 @@ export interface ValueSchema {
   readonly additionalProperties?: ValueSchema | boolean;
   readonly maxProperties?: number;
   readonly properties?: Readonly<Record<string, ValueSchema>>;
+  readonly required?: readonly string[];
+  readonly oneOf?: readonly ValueSchema[];
 }
 
 let read: Promise<Readonly<Record<string, ValueSchema>>> | undefined;

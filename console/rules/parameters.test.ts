@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { type Schema, typesOf, valuesOf } from "./parameters.ts";
+import type { ValueSchema } from "../api/document.ts";
+import { typesOf, valuesOf } from "./parameters.ts";
 
-const body: Schema = {
+const body: ValueSchema = {
   oneOf: [
     {
       properties: {

@@ -1,15 +1,4 @@
-/** A part of a JSON schema, as the API's document has it. */
-export interface Schema {
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly (string | number)[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly oneOf?: readonly Schema[];
-  readonly items?: Schema;
-  readonly $ref?: string;
-}
+import { readSchemas, type ValueSchema } from "../api/document.ts";
 
 /** A field of a form. */
 export interface ParameterField {
@@ -21,8 +10,13 @@ export interface ParameterField {
   readonly maximum: number | undefined;
 }
 
+/** The types of rules with their fields, of the document that the service gives. */
+export async function readRuleTypes(): Promise<ReadonlyMap<string, readonly ParameterField[]>> {
+  return typesOf((await readSchemas()).AlertRuleBody ?? {});
+}
+
 /** The types of rules with the fields of their parameters, as the document of the API tells them: what the service takes stands nowhere else. */
-export function typesOf(body: Schema): ReadonlyMap<string, readonly ParameterField[]> {
+export function typesOf(body: ValueSchema): ReadonlyMap<string, readonly ParameterField[]> {
   return new Map(
     (body.oneOf ?? []).flatMap(({ properties = {} }) => {
       const name = properties.type?.enum?.[0];
@@ -31,18 +25,18 @@ export function typesOf(body: Schema): ReadonlyMap<string, readonly ParameterFie
   );
 }
 
-function fieldsOf({ properties = {}, required = [] }: Schema): readonly ParameterField[] {
+function fieldsOf({ properties = {}, required = [] }: ValueSchema): readonly ParameterField[] {
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     kind: kindOf(name, schema),
     required: required.includes(name),
-    choices: schema.enum ?? [],
+    choices: (schema.enum ?? []).filter((choice) => typeof choice === "string" || typeof choice === "number"),
     minimum: schema.minimum,
     maximum: schema.maximum,
   }));
 }
 
-function kindOf(name: string, { type, enum: choices }: Schema): ParameterField["kind"] {
+function kindOf(name: string, { type, enum: choices }: ValueSchema): ParameterField["kind"] {
   if (choices !== undefined) return "choice";
   if (type === "array") return name === "zones" ? "zones" : "list";
   if (type === "boolean") return "flag";

@@ -3,7 +3,11 @@ import type { Account } from "./operator.ts";
 /** What a field of the form holds. */
 export type Given = string | number | boolean | null;
 /** An account as a form has it, by the pointer of each field without its first "/". */
-export type AccountDraft = Record<string, Given>;
+export type AccountDraft = Record<string, Given> & {
+  name: string;
+  timeZone: string;
+  language: string;
+};
 
 /** Caps of what its devices send in a day. */
 export const capNames = ["dailyEmails", "dailySms", "deviceDailyEmails", "deviceDailySms"] as const;
@@ -19,7 +23,7 @@ export function draftOfAccount(account: Account | undefined, timeZone: string): 
   };
 }
 
-function capsOf({ quotas, ...account }: Account): AccountDraft {
+function capsOf({ quotas, ...account }: Account): Record<string, Given> {
   return {
     unconfirmedRecipients: account.unconfirmedRecipients,
     ...{ dailyEmails: account.dailyEmails.limit, dailySms: account.dailySms.limit },
@@ -31,13 +35,13 @@ function capsOf({ quotas, ...account }: Account): AccountDraft {
 /**
  * What was changed, as a JSON patch. What was not touched is left out: the account shows the limits that hold, and one that is the service's setting is to go on following it. What is emptied follows it again.
  */
-export function changesOf(draft: AccountDraft, before: AccountDraft) {
+export function changesOf(draft: Record<string, Given>, before: Record<string, Given>) {
   return Object.keys(draft)
     .filter((name) => draft[name] !== before[name])
     .map((name) => ({ op: "add" as const, path: `/${name}`, value: draft[name] === "" ? null : draft[name] }));
 }
 
 /** A new account; what is empty is the service's to say. */
-export function newAccountOf(draft: AccountDraft): Record<string, Given> {
+export function newAccountOf(draft: Record<string, Given>): Record<string, Given> {
   return Object.fromEntries(Object.entries(draft).filter(([, value]) => value !== "" && value !== null));
 }

@@ -1,5 +1,6 @@
 import type { components } from "../api/schema.ts";
 import { type HookRow, hookRows, hooksOfRows } from "./hooks.ts";
+import { type ScheduleDraft, scheduleDraft, scheduleOf } from "./schedule.ts";
 
 /** A rule as the service shows it. */
 export type Rule = components["schemas"]["AlertRule"];
@@ -14,6 +15,7 @@ export interface Draft {
   devices: string[];
   groups: string[];
   parameters: Record<string, unknown>;
+  schedule: ScheduleDraft;
   holdSeconds: number;
   cooldownSeconds: number;
   /** One address a line. */
@@ -36,6 +38,7 @@ export function draftOf(rule: Rule | undefined, device: string | null): Draft {
     devices: rule?.devices ?? (device === null ? [] : [device]),
     groups: rule?.groups ?? [],
     parameters: { ...rule?.parameters },
+    schedule: scheduleDraft(rule?.schedule),
     holdSeconds: rule?.hysteresis.holdSeconds ?? 0,
     cooldownSeconds: rule?.hysteresis.cooldownSeconds ?? 0,
     emails: email.map(({ to }) => to).join("\n"),
@@ -52,7 +55,7 @@ export function bodyOf(draft: Draft, rule: Rule | undefined, parameters: Record<
   return {
     ...{ name: draft.name, type: draft.type, parameters, enabled: draft.enabled, critical: draft.critical },
     ...{ devices: draft.devices, groups: draft.groups, notifyWhenOver: draft.notifyWhenOver },
-    ...{ notifyOnlyWhenOver: rule?.notifyOnlyWhenOver ?? false, schedule: rule?.schedule ?? null },
+    ...{ notifyOnlyWhenOver: rule?.notifyOnlyWhenOver ?? false, schedule: scheduleOf(draft.schedule, rule?.schedule) },
     ...{ conditions: rule?.conditions ?? [], commands: rule?.commands ?? [], text: draft.text.trim() || null },
     hysteresis: {
       holdSeconds: draft.holdSeconds,

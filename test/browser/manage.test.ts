@@ -172,6 +172,8 @@ describe("what is managed, in a browser", { skip: noBrowser }, () => {
     const page = await open("/rules/new?device=3001");
     await page.getByLabel("Name", { exact: true }).fill(hostile);
     await page.getByLabel("Speed (km/h)").fill("80");
+    await page.getByLabel("Always").uncheck();
+    await page.getByLabel("Mon", { exact: true }).uncheck();
     await page.getByRole("button", { name: "Add a webhook or chat" }).click();
     await page.getByLabel("Address or chat").fill("https://example.com/hook");
     await page.getByRole("button", { name: "Save" }).click();
@@ -191,6 +193,7 @@ describe("what is managed, in a browser", { skip: noBrowser }, () => {
     await page.locator("tbody tr", { hasText: "<img src=x" }).waitFor();
     const [rule] = await list("/api/alertRules", "rules");
     assert.deepEqual(Object(rule?.channels).webhook?.[0]?.url, "https://example.com/hook");
+    assert.deepEqual(Object(rule?.schedule).days, ["tuesday", "wednesday", "thursday", "friday"]);
     await page.goto("/manage/webhooks");
     await page.getByText("https://example.com/hook").waitFor();
   });

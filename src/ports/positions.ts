@@ -61,7 +61,7 @@ export interface Unreadable {
 
 /** What an engine holds. */
 export interface PositionFigures {
-  /** What was appended and is not packed yet. Engines without a log have none. */
+  /** What was appended and is not packed yet: its bytes on disk and in memory. Engines without a log have none. */
   readonly logRows: number;
   readonly logBytes: number;
   readonly blocks: number;

@@ -129,7 +129,8 @@ function putBody(sink: ByteSink, bytes: Uint8Array) {
     if (mark & ownHash) hashes.push(record.hash);
     if (mark & ownTotals) writeTotals(totals, record.totals);
     if (record.alerts !== undefined) alerts.add(record.alerts);
-    extras.add(record.extras);
+    const text = Buffer.from(record.extras);
+    extras.add(text, 0, text.length);
   }
   const ofMotion = [latitudes, longitudes, speeds, courses, positionTimes];
   for (const column of [marks, times, delays, ...ofMotion, counts, arrivals, hashes]) putNumbers(sink, column);

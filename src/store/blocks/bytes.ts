@@ -7,15 +7,21 @@ export class BlockDamaged extends RecordsDamaged {
 }
 
 const two28 = 0x1000_0000;
+/** The most bytes of a whole number. */
+export const mostVarint = 8;
 /** Bytes of the buffers that columns of numbers share: an array with a buffer of its own takes as long to make as 300 numbers take to read. */
 const roomBytes = 32 * 1024;
 
 /** Appends a whole number from 0 to 2^53 - 1: seven bits a byte, the lowest first (LEB128). */
 export function putVarint(sink: ByteSink, value: number): void {
-  sink.reserve(8);
-  const { bytes } = sink;
+  sink.reserve(mostVarint);
+  sink.length = writeVarint(sink.bytes, sink.length, value);
+}
+
+/** Writes the same into bytes that have room for `mostVarint`. Returns where it ends. */
+export function writeVarint(bytes: Uint8Array, start: number, value: number): number {
   let rest = value;
-  let at = sink.length;
+  let at = start;
   while (rest >= two28) {
     bytes[at++] = (rest % 128) | 128;
     rest = Math.floor(rest / 128);
@@ -25,7 +31,7 @@ export function putVarint(sink: ByteSink, value: number): void {
     rest >>>= 7;
   }
   bytes[at++] = rest;
-  sink.length = at;
+  return at;
 }
 
 /** Appends bytes after their length. */

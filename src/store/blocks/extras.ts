@@ -19,10 +19,15 @@ const textGap = "\u0002";
 const numberKind = 1;
 const textKind = 2;
 
-/** A member of the extras: its name, then a string, a number, or the first character of anything else. */
-const member = /"(?:[^"\\]|\\.)*":(?:"((?:[^"\\]|\\.)*)"|(-?[\d.eE+-]+)|[^"\d-])/g;
-/** A number without an exponent, with few enough digits for a column of numbers. */
-const plainNumber = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?$/;
+const quote = 0x22;
+const minus = 0x2d;
+const point = 0x2e;
+const zero = 0x30;
+const colon = 0x3a;
+const backslash = 0x5c;
+/** Numbers with more digits, or more decimals, are texts. */
+const mostDigits = 15;
+const scales = Array.from({ length: 10 }, (_, decimals) => 10 ** decimals);
 
 type Column =
   | { readonly kind: typeof numberKind; readonly place: number; readonly values: number[] }
@@ -30,51 +35,72 @@ type Column =
 
 interface Shape {
   readonly place: number;
+  readonly text: Buffer;
   readonly columns: readonly Column[];
 }
 
 /** Gathers the extras of a block's records. */
 export class ExtrasColumns {
-  readonly #shapes = new Map<string, Shape>();
+  readonly #shapes: Shape[] = [];
+  readonly #byHash = new Map<number, Shape>();
   readonly #columns = new Map<string, Column>();
   readonly #shapeOf: number[] = [];
+  /** The present record's shape and the values in its gaps: buffers for all records. */
+  #text = Buffer.alloc(1024);
+  readonly #values: (number | string)[] = [];
+  readonly #gap: Gap = { begin: 0, end: 0, next: 0, value: undefined };
+  /** Whether reading gives back what was added: not where a gap's character is a part of the extras themselves. */
+  comesBack = true;
 
-  add(extras: string): void {
-    const gaps: (number | string)[] = [];
-    const names: string[] = [];
-    let text = "";
-    let from = 0;
-    for (const { 0: all, 1: string, 2: number, index } of extras.matchAll(member)) {
-      const value = string ?? number;
-      if (value === undefined || value === "true" || value === "false") continue;
-      const isNumber = plainNumber.test(value) && String(Number(value)) === value;
-      // An unquoted number that would not be printed with the same digits again stays in the shape.
-      if (string === undefined && !isNumber) continue;
-      const end = index + all.length - (string === undefined ? 0 : 1);
-      const begin = end - value.length;
-      text += extras.slice(from, begin) + (isNumber ? numberGap : textGap);
-      names.push((isNumber ? numberGap : textGap) + extras.slice(index, begin));
-      gaps.push(isNumber ? Number(value) : value);
-      from = end;
+  /** Adds the extras of the next record: the bytes [from, to) in UTF-8. */
+  add(bytes: Buffer, from: number, to: number): void {
+    // A gap may be longer than its value, which may be the empty text.
+    if (this.#text.length < 2 * (to - from)) this.#text = Buffer.alloc(4 * (to - from));
+    const [text, gap] = [this.#text, this.#gap];
+    let length = 0;
+    let hash = 0;
+    let gaps = 0;
+    gap.next = from;
+    for (let kept = from; ; kept = gap.end) {
+      findGap(gap, bytes, to);
+      for (; kept < gap.begin; kept++) {
+        const byte = bytes[kept] ?? 0;
+        hash = (Math.imul(hash, 31) + byte) | 0;
+        text[length++] = byte;
+      }
+      if (gap.value === undefined) break;
+      const mark = gapOf(gap.value).charCodeAt(0);
+      hash = (Math.imul(hash, 31) + mark) | 0;
+      text[length++] = mark;
+      this.#values[gaps++] = gap.value;
     }
-    text += extras.slice(from);
-    const shape = this.#shape(text, names);
-    this.#shapeOf.push(shape.place);
-    shape.columns.forEach((column, gap) => {
-      const value = gaps[gap];
-      if (column.kind === numberKind) column.values.push(Number(value));
-      else {
+    this.#put(this.#shape(hash, text.subarray(0, length), gaps));
+  }
+
+  #put({ place, columns }: Shape): void {
+    this.#shapeOf.push(place);
+    for (let gap = 0; gap < columns.length; gap++) {
+      const column = columns[gap];
+      const value = this.#values[gap];
+      if (column?.kind === numberKind) column.values.push(Number(value));
+      else if (column !== undefined) {
         column.count++;
         column.texts.add(String(value));
       }
-    });
+    }
   }
 
-  #shape(text: string, names: readonly string[]): Shape {
-    const known = this.#shapes.get(text);
-    if (known !== undefined) return known;
-    const shape = { place: this.#shapes.size, columns: names.map((name) => this.#column(name)) };
-    this.#shapes.set(text, shape);
+  #shape(hash: number, text: Buffer, gaps: number): Shape {
+    const known = this.#byHash.get(hash);
+    if (known?.columns.length === gaps && known.text.equals(text)) return known;
+    const pieces = piecesOf(text.toString());
+    if (pieces.length !== gaps + 1) this.comesBack = false;
+    const columns = Array.from({ length: gaps }, (_, gap) =>
+      this.#column(gapOf(this.#values[gap]) + nameOf(pieces[gap] ?? "")),
+    );
+    const shape = { place: this.#shapes.length, text: Buffer.from(text), columns };
+    this.#shapes.push(shape);
+    this.#byHash.set(hash, shape);
     return shape;
   }
 
@@ -90,9 +116,9 @@ export class ExtrasColumns {
   }
 
   put(sink: ByteSink): void {
-    putVarint(sink, this.#shapes.size);
-    for (const [text, { columns }] of this.#shapes) {
-      putSized(sink, Buffer.from(text));
+    putVarint(sink, this.#shapes.length);
+    for (const { text, columns } of this.#shapes) {
+      putSized(sink, text);
       for (const { place } of columns) putVarint(sink, place);
     }
     putVarint(sink, this.#columns.size);
@@ -106,6 +132,87 @@ export class ExtrasColumns {
       else column.texts.put(sink);
     }
   }
+}
+
+function gapOf(value: number | string | undefined): string {
+  return typeof value === "number" ? numberGap : textGap;
+}
+
+/** The name in front of a gap. */
+function nameOf(piece: string): string {
+  return piece.slice(Math.max(piece.lastIndexOf(","), piece.lastIndexOf("{")) + 1);
+}
+
+/** The bytes [begin, end) that a gap takes the place of. */
+interface Gap {
+  begin: number;
+  end: number;
+  /** Where the next one is looked for. */
+  next: number;
+  value: number | string | undefined;
+}
+
+/** Finds the next value. Where there is none, its place is the end. */
+function findGap(gap: Gap, bytes: Buffer, to: number): void {
+  for (let at = gap.next; at < to; at++) {
+    if (bytes[at] !== quote) continue;
+    at = textEnd(bytes, at + 1, to);
+    if (at + 2 >= to || bytes[at + 1] !== colon) continue;
+    const isText = bytes[at + 2] === quote;
+    gap.begin = at + (isText ? 3 : 2);
+    gap.end = isText ? textEnd(bytes, gap.begin, to) : numberEnd(bytes, gap.begin, to);
+    gap.next = isText ? gap.end + 1 : gap.end;
+    gap.value =
+      numberOf(bytes, gap.begin, gap.end) ?? (isText ? bytes.toString("utf8", gap.begin, gap.end) : undefined);
+    if (gap.value !== undefined && gap.value !== "true" && gap.value !== "false") return;
+    at = gap.next - 1;
+  }
+  gap.begin = gap.end = to;
+  gap.value = undefined;
+}
+
+/** Where a text's closing quote is, or `to`. */
+function textEnd(bytes: Uint8Array, from: number, to: number): number {
+  let at = from;
+  while (at < to && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
+  return Math.min(at, to);
+}
+
+/** Where a number without quotes ends. */
+function numberEnd(bytes: Uint8Array, from: number, to: number): number {
+  let at = from;
+  while (at < to && isOfNumber(bytes[at] ?? 0)) at++;
+  return at;
+}
+
+/** Digits, signs, points and exponents. */
+function isOfNumber(byte: number): boolean {
+  return (byte >= zero && byte < colon) || byte === minus || byte === point || byte === 0x2b || (byte | 0x20) === 0x65;
+}
+
+/** A number without an exponent that is printed with the same digits again. */
+function numberOf(bytes: Uint8Array, from: number, to: number): number | undefined {
+  const begin = bytes[from] === minus ? from + 1 : from;
+  let whole = 0;
+  let wholeEnd = to;
+  for (let at = begin; at < to; at++) {
+    const digit = (bytes[at] ?? 0) - zero;
+    if (digit >= 0 && digit <= 9) whole = whole * 10 + digit;
+    else if (bytes[at] === point && wholeEnd === to && at > begin) wholeEnd = at;
+    else return undefined;
+    if (at - begin > mostDigits) return undefined;
+  }
+  const decimals = Math.max(0, to - wholeEnd - 1);
+  const scale = scales[decimals];
+  const digits = wholeEnd - begin + decimals;
+  if (scale === undefined || digits === 0 || digits > mostDigits) return undefined;
+  const isPadded = bytes[begin] === zero && wholeEnd > begin + 1;
+  const isLonger = wholeEnd < to && (decimals === 0 || bytes[to - 1] === zero);
+  if (isPadded || isLonger || (whole === 0 && begin > from)) return undefined;
+  const value = whole / scale;
+  // Smaller ones are printed with an exponent.
+  if (value < 1e-6 && whole > 0) return undefined;
+  return begin > from ? -value : value;
 }
 
 /** A column as it is read, value after value. */

@@ -1,5 +1,5 @@
 import type { ByteSink } from "../records/sink.ts";
-import { BlockDamaged, type BodyReader, putVarint } from "./bytes.ts";
+import { BlockDamaged, type BodyReader, mostVarint, writeVarint } from "./bytes.ts";
 
 /*
  * A column of numbers. The reader knows how many there are.
@@ -22,57 +22,58 @@ const mostDecimals = 9;
 
 const scales = Array.from({ length: mostDecimals + 1 }, (_, decimals) => 10 ** decimals);
 
+/** One for all: it holds nothing between two columns. */
+let wholesMade = new Float64Array(1024);
+
 /** Appends a column. */
 export function putNumbers(sink: ByteSink, values: readonly number[]): void {
-  const decimals = decimalsOf(values);
-  if (decimals === undefined) {
+  if (wholesMade.length < values.length) wholesMade = new Float64Array(2 * values.length);
+  const wholes = wholesMade.subarray(0, values.length);
+  const decimals = scales.findIndex((scale) => areWhole(values, scale, wholes));
+  if (decimals < 0) {
     sink.byte(doubles);
     for (const value of values) sink.float64(value);
     return;
   }
-  const scale = scales[decimals] ?? 1;
-  const form = formOf(values, scale);
+  const form = formOf(wholes);
   sink.byte(form);
   sink.byte(decimals);
+  sink.reserve(mostVarint * wholes.length);
+  const { bytes } = sink;
+  let { length: at } = sink;
   let before = 0;
   let step = 0;
-  for (const value of values) {
-    const whole = Math.round(value * scale);
+  for (let index = 0; index < wholes.length; index++) {
+    const whole = wholes[index] ?? 0;
     const next = whole - before;
-    putVarint(sink, zigzag(form === accelerated ? next - step : next));
-    if (form === constant) return;
+    at = writeVarint(bytes, at, zigzag(form === accelerated ? next - step : next));
+    if (form === constant) break;
     step = next;
     before = whole;
   }
+  sink.length = at;
 }
 
-/** Returns the fewest decimals with which all values come back exactly, or undefined when no number of decimals does that. */
-function decimalsOf(values: readonly number[]): number | undefined {
-  let decimals = 0;
-  for (const value of values) {
-    if (Object.is(value, -0)) return undefined;
-    while (!isWhole(value, scales[decimals] ?? 1)) if (++decimals > mostDecimals) return undefined;
+/** Whether all values come back exactly from whole multiples of 1 / scale, which `wholes` has then. */
+function areWhole(values: readonly number[], scale: number, wholes: Float64Array): boolean {
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index] ?? 0;
+    const whole = Math.round(value * scale);
+    if (!(Math.abs(whole) < largest) || whole / scale !== value || Object.is(value, -0)) return false;
+    wholes[index] = whole;
   }
-  // Values that fitted with fewer decimals are checked again: with more decimals they may be too large.
-  const scale = scales[decimals] ?? 1;
-  return values.every((value) => isWhole(value, scale)) ? decimals : undefined;
+  return true;
 }
 
-function isWhole(value: number, scale: number): boolean {
-  const whole = Math.round(value * scale);
-  return Math.abs(whole) < largest && whole / scale === value;
-}
-
-function formOf(values: readonly number[], scale: number): number {
+function formOf(wholes: Float64Array): number {
   let before = 0;
   let step = 0;
   let ofSteps = 0;
   let ofAccelerated = 0;
   let same = true;
-  const first = values[0];
-  for (const value of values) {
-    if (value !== first) same = false;
-    const whole = Math.round(value * scale);
+  for (let index = 0; index < wholes.length; index++) {
+    const whole = wholes[index] ?? 0;
+    if (whole !== wholes[0]) same = false;
     const next = whole - before;
     ofSteps += bitsOf(next);
     ofAccelerated += bitsOf(next - step);

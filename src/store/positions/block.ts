@@ -3,7 +3,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import { BlockDamaged } from "../blocks/bytes.ts";
 import { ExtrasColumns } from "../blocks/extras.ts";
 import { putNumbers } from "../blocks/numbers.ts";
-import { isOutOfMemory, recordsDamage } from "../records/damage.ts";
+import { isOutOfMemory } from "../records/damage.ts";
 import { ByteSink } from "../records/sink.ts";
 import { BlockRecords, hasCourse, hasSpeed, unlocated, valid } from "./block-records.ts";
 import { PackedCursor } from "./packed-record.ts";
@@ -25,6 +25,10 @@ const mostBody = 256 * 1024 * 1024;
 /** No block has more records. Each takes some 60 bytes of columns in memory, even where the body has no bytes for it. */
 const mostRecords = 65_536;
 
+/** One for all: it holds nothing between two blocks. A larger one is given back. */
+const mostKept = 1024 * 1024;
+const body = new ByteSink(64 * 1024);
+
 /** A block and what its row says of it. */
 export interface Block {
   /** Event times of its first and its last record. */
@@ -34,25 +38,13 @@ export interface Block {
   readonly data: Uint8Array;
 }
 
-/** Packs records of a device, one at least, that stand in their order as the log has them. */
+/** Packs records of a device, one at least, that stand in their order as the log has them: as columns, or as they are where columns would not give them back. */
 export function packBlock(records: Uint8Array, device: DeviceKey): Block {
-  const body = new ByteSink(64 * 1024);
-  const span = putBody(body, records);
-  const block = { ...span, data: blockOf(ofColumns, body.written, device, span) };
-  return comesBack(block, device, records) ? block : { ...span, data: blockOf(ofRecords, records, device, span) };
-}
-
-function comesBack(block: Block, device: DeviceKey, records: Uint8Array): boolean {
-  try {
-    const walk = openBlock(block, device);
-    const sink = new ByteSink(records.byteLength);
-    while (walk.next()) walk.write(sink);
-    return sink.written.equals(records);
-  } catch (error) {
-    // Extras that are no JSON, such as a bare control character, may be read as other columns than were written.
-    if (recordsDamage(error) !== undefined) return false;
-    throw error;
-  }
+  body.shrink(mostKept);
+  body.length = 0;
+  const { comesBack, ...span } = putBody(body, records);
+  const data = comesBack ? blockOf(ofColumns, body.written, device, span) : blockOf(ofRecords, records, device, span);
+  return { ...span, data };
 }
 
 function blockOf(magic: number, body: Uint8Array, device: DeviceKey, span: Omit<Block, "data">): Uint8Array {
@@ -74,7 +66,7 @@ function checksumOf(device: DeviceKey, block: Uint8Array): number {
   return crc32(block.subarray(8), crc32(block.subarray(0, 4), device >>> 0));
 }
 
-function putBody(sink: ByteSink, bytes: Uint8Array): Omit<Block, "data"> {
+function putBody(sink: ByteSink, bytes: Uint8Array) {
   const cursor = new PackedCursor(bytes);
   const marks: number[] = [];
   const times: number[] = [];
@@ -84,24 +76,28 @@ function putBody(sink: ByteSink, bytes: Uint8Array): Omit<Block, "data"> {
   const speeds: number[] = [];
   const courses: number[] = [];
   const extras = new ExtrasColumns();
+  let areExact = true;
   for (let at = 0; at < bytes.byteLength; at = cursor.end) {
     cursor.read(at);
     const { speed, course } = cursor;
     const has = (speed === undefined ? 0 : hasSpeed) | (course === undefined ? 0 : hasCourse);
     marks.push((cursor.valid ? valid : 0) | (cursor.unlocated ? unlocated : 0) | has);
     times.push(cursor.time);
-    delays.push(cursor.receivedAt - cursor.time);
+    const delay = cursor.receivedAt - cursor.time;
+    delays.push(delay);
+    if (cursor.time + delay !== cursor.receivedAt) areExact = false;
     if (!cursor.unlocated) {
       latitudes.push(cursor.latitude);
       longitudes.push(cursor.longitude);
     }
     if (speed !== undefined) speeds.push(speed);
     if (course !== undefined) courses.push(course);
-    extras.add(cursor.extras);
+    cursor.addExtras(extras);
   }
   for (const column of [marks, times, delays, latitudes, longitudes, speeds, courses]) putNumbers(sink, column);
   extras.put(sink);
-  return { count: marks.length, first: times[0] ?? 0, last: times.at(-1) ?? 0 };
+  const comesBack = areExact && extras.comesBack;
+  return { count: marks.length, first: times[0] ?? 0, last: times.at(-1) ?? 0, comesBack };
 }
 
 /** Walks over a block's records. Throws `BlockDamaged`, also while walking. */
@@ -115,8 +111,8 @@ export function openBlock({ first, last, count, data }: Block, device: DeviceKey
     throw new BlockDamaged("it is not what its row says");
   const length = view.getUint32(12, true);
   if (length > mostBody || count > mostRecords) throw new BlockDamaged("its header can't be right");
-  const body = bodyOf(data, length);
-  return magic === ofColumns ? new BlockRecords(count, body) : new SortedRecords(body);
+  const bytes = bodyOf(data, length);
+  return magic === ofColumns ? new BlockRecords(count, bytes) : new SortedRecords(bytes);
 }
 
 function bodyOf(block: Uint8Array, length: number): Buffer {

@@ -49,13 +49,17 @@ export function* compact(log: DeviceLog): Iterable<BlockChange> {
   const fresh = sorted(log);
   for (const parts of groupsOf(partsOf(clustersOf(log.heads), fresh))) {
     const [part] = parts;
-    if (parts.length > 1 || part?.cluster === undefined) yield* packed(log, mergedOf(log, fresh, parts));
+    if (part === undefined) continue;
+    if (parts.length > 1) yield* packed(log, mergedOf(log, fresh, parts));
+    else if (part.cluster === undefined) yield* packed(log, { all: fresh, heads: [], ...part });
     else if (part.to > part.from) yield* changesOf(log, fresh, part.cluster, part);
   }
 }
 
 /** The new records in order, each once. */
 function sorted({ records, since }: DeviceLog): RecordRun {
+  const inOrder = RecordRun.inOrder(records, since);
+  if (inOrder !== undefined) return inOrder;
   const fresh = new RecordRun(records.byteLength);
   const merge = new Merge([{ first: Number.NEGATIVE_INFINITY, open: () => new SortedRecords(records) }]);
   while (merge.next()) if (merge.time >= since) fresh.add(merge);
@@ -101,6 +105,14 @@ function groupsOf(parts: readonly Part[]): readonly (readonly Part[])[] {
   return groups;
 }
 
+interface ToPack {
+  readonly all: RecordRun;
+  /** The blocks whose records are among these. */
+  readonly heads: readonly BlockHead[];
+  readonly from?: number;
+  readonly to?: number;
+}
+
 /** What was merged, and of it what is new. */
 interface Merged {
   readonly all: RecordRun;
@@ -142,10 +154,10 @@ function* changesOf(log: DeviceLog, fresh: RecordRun, cluster: Cluster, part: Pa
   yield* together ? packed(log, merged) : packed(log, { all: late, heads: [] });
 }
 
-/** Blocks of all records in the place of others. These go with the last of many new ones. */
-function* packed({ device }: DeviceLog, { all, heads }: Pick<Merged, "all" | "heads">): Iterable<BlockChange> {
+/** Blocks of all records, or of [from, to), in the place of others. These go with the last of many new ones. */
+function* packed({ device }: DeviceLog, { all, heads, from, to }: ToPack): Iterable<BlockChange> {
   let put: Block[] = [];
-  for (const records of all.cut()) {
+  for (const records of all.cut(from, to)) {
     if (put.length === mostBlocks) {
       yield { put, remove: [] };
       put = [];

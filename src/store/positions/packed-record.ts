@@ -1,5 +1,6 @@
 import { ContentHash } from "../../model/content-hash.ts";
 import type { SaidRecord } from "../../model/said.ts";
+import type { ExtrasColumns } from "../blocks/extras.ts";
 import { RecordsDamaged } from "../records/damage.ts";
 import type { ByteSink } from "../records/sink.ts";
 import type { RecordView } from "./record-view.ts";
@@ -77,9 +78,12 @@ function putShort(view: DataView, start: number, { latitude, longitude, speed, c
   view.setInt32(start, Math.round(latitude * 1e7), true);
   view.setInt32(start + 4, Math.round(longitude * 1e7), true);
   let at = start + 8;
-  for (const value of [speed, course]) {
-    if (value === undefined) continue;
-    view.setUint16(at, Math.round(value * 100), true);
+  if (speed !== undefined) {
+    view.setUint16(at, Math.round(speed * 100), true);
+    at += 2;
+  }
+  if (course !== undefined) {
+    view.setUint16(at, Math.round(course * 100), true);
     at += 2;
   }
   return at;
@@ -97,8 +101,9 @@ function putWide(view: DataView, start: number, { latitude, longitude, speed, co
 
 /** Says how long the record is that was begun at `start`, whose extras begin at `extras`. */
 function endRecord(sink: ByteSink, start: number, extras: number): void {
-  const { bytes, view } = sink;
-  if (bytes.compare(noExtrasBytes.bytes, 0, noExtrasBytes.bytes.length, extras, sink.length) === 0)
+  const { bytes, view, length } = sink;
+  const empty = noExtrasBytes.bytes;
+  if (length - extras === empty.length && bytes.compare(empty, 0, empty.length, extras, length) === 0)
     sink.length = extras;
   else view.setUint8(start + 4, view.getUint8(start + 4) | hasExtras);
   view.setUint32(start, sink.length - start, true);
@@ -160,6 +165,11 @@ export class PackedCursor implements RecordView, RecordFields {
 
   get extras(): string {
     return this.#hasExtras ? this.bytes.toString("utf8", this.#extras, this.end) : noExtras;
+  }
+
+  addExtras(columns: ExtrasColumns): void {
+    if (this.#hasExtras) columns.add(this.bytes, this.#extras, this.end);
+    else columns.add(noExtrasBytes.bytes, 0, noExtrasBytes.bytes.length);
   }
 
   write(sink: ByteSink): void {

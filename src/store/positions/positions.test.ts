@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { said, someSaid, sortedOnce, start, unlocated } from "../../../test/contract/positions/said.ts";
+import { runs } from "../../../test/support/runs.ts";
 import type { SaidRecord } from "../../model/said.ts";
 import { BlockDamaged } from "../blocks/bytes.ts";
 import { RecordsDamaged } from "../records/damage.ts";
@@ -78,8 +79,41 @@ describe("blocks", () => {
     assert.throws(() => openBlock({ ...block, count: 3 }, 7), BlockDamaged);
   });
 
+  it("give back whatever stands in extras", () => {
+    const number = fc.oneof(
+      fc.double().map(String),
+      fc.double().map((value) => value.toFixed(3)),
+      fc.stringMatching(/^-?[0-9]{0,17}[.]?[0-9]{0,11}(e[+-]?[0-9]{1,2})?$/),
+    );
+    const odd = fc.string({ unit: fc.constantFrom(...'\u0001\u0002"\\:,{}[]-.05eaé€'.split("")), maxLength: 12 });
+    const value = fc.oneof(
+      number,
+      number.map((text) => `"${text}"`),
+      fc.constantFrom('"true"', "false", "null", '""', "[1,2]", '{"a":1}'),
+      fc.string({ unit: "grapheme" }).map((text) => JSON.stringify(text)),
+      odd,
+    );
+    const members = fc.array(fc.tuple(fc.constantFrom("a", "b", "c", 'd\\"', "é"), value), { maxLength: 6 });
+    const extras = members.map((all) => `,"attributes":{${all.map(([name, one]) => `"${name}":${one}`).join()}`);
+    fc.assert(
+      fc.property(fc.array(fc.oneof(extras, odd), { minLength: 1, maxLength: 30 }), (texts) => {
+        const records = packed(texts.map((text, second) => said(second, { extras: text })));
+        const sink = new ByteSink(64);
+        const walk = openBlock(packBlock(records, 7), 7);
+        while (walk.next()) walk.write(sink);
+        assert.deepEqual(Buffer.from(sink.written), Buffer.from(records));
+      }),
+      { numRuns: runs(300) },
+    );
+  });
+
   it("keep records whose extras no column gives back", () => {
     const records = [said(1, { extras: ',"attributes":{"a":"\u0001","b":12' }), said(2)];
+    assert.deepEqual(walked(openBlock(packBlock(packed(records), 7), 7)), records);
+  });
+
+  it("keep extras that look like others with a gap", () => {
+    const records = ["5", "\u0001"].map((value, second) => said(second, { extras: `,"attributes":{"a":${value}` }));
     assert.deepEqual(walked(openBlock(packBlock(packed(records), 7), 7)), records);
   });
 });
@@ -222,6 +256,7 @@ describe("places", () => {
             rows.push({ device, seq, first: at * 1000, last: at * 1000 + 3000 });
           }
         }
+        assert.ok(places.bytes >= 12 * rows.length && places.bytes <= 24 * rows.length, `${places.bytes}`);
         for (const device of [0, 1, 2]) {
           const meant = rows.filter((row) => row.device === device && row.first <= 60_000 && row.last >= 40_000);
           const found = places.of(device, 40_000, 60_000).map(({ seq }) => seq);

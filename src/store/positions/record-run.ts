@@ -1,4 +1,5 @@
 import { ByteSink } from "../records/sink.ts";
+import { PackedCursor } from "./packed-record.ts";
 import type { RecordView } from "./record-view.ts";
 
 /** Most records of a block. */
@@ -19,17 +20,24 @@ export class RecordRun {
     this.#sink = new ByteSink(capacity);
   }
 
+  /** Records that stand in their order already, each of a moment of its own, from `since` on. Undefined where they do not. */
+  static inOrder(bytes: Uint8Array, since: number): RecordRun | undefined {
+    const run = new RecordRun(bytes.byteLength);
+    const cursor = new PackedCursor(bytes);
+    let before = Number.NEGATIVE_INFINITY;
+    for (let at = 0; at < bytes.byteLength; at = cursor.end) {
+      cursor.readTime(at);
+      if (!(cursor.time > before && cursor.time >= since)) return undefined;
+      before = cursor.time;
+      run.#times.push(before);
+      run.#starts.push(at);
+    }
+    run.#sink.append(bytes);
+    return run;
+  }
+
   get count(): number {
     return this.#times.length;
-  }
-
-  get first(): number {
-    return this.#times[0] ?? Number.POSITIVE_INFINITY;
-  }
-
-  /** A view of all records. */
-  get bytes(): Uint8Array {
-    return this.#sink.written;
   }
 
   add(record: RecordView): void {
@@ -58,23 +66,23 @@ export class RecordRun {
     return this.#sink.written.subarray(this.#starts[from] ?? this.#sink.length, this.#starts[to] ?? this.#sink.length);
   }
 
-  /** Cuts all records into the contents of blocks of about the same size. */
-  *cut(): Iterable<Uint8Array> {
-    const blocks = Math.ceil(this.count / mostRecords);
-    const target = Math.ceil(this.count / blocks);
-    for (let from = 0; from < this.count; ) {
-      const to = this.#endOf(from, target);
-      yield this.slice(from, to);
-      from = to;
+  /** Cuts the records [from, to) into the contents of blocks of about the same size. */
+  *cut(from = 0, to = this.count): Iterable<Uint8Array> {
+    const blocks = Math.ceil((to - from) / mostRecords);
+    const target = Math.ceil((to - from) / blocks);
+    for (let start = from; start < to; ) {
+      const end = this.#endOf(start, target, to);
+      yield this.slice(start, end);
+      start = end;
     }
   }
 
-  #endOf(from: number, target: number): number {
+  #endOf(from: number, target: number, last: number): number {
     const start = this.#starts[from] ?? 0;
     let to = from + 1;
     const isFull = () => to - from >= target || (this.#starts[to] ?? 0) - start >= mostBytes;
-    while (to < this.count && !isFull()) to++;
-    const most = Math.min(this.count, from + mostOfMoment);
+    while (to < last && !isFull()) to++;
+    const most = Math.min(last, from + mostOfMoment);
     while (to < most && this.#times[to] === this.#times[to - 1]) to++;
     return to;
   }

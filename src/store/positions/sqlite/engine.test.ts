@@ -185,6 +185,15 @@ describe("packing", () => {
     assert.equal((await store.read(39, { ...everything, limit: 1000 })).records.length, 200);
   });
 
+  it("counts what memory holds of the log, 12 bytes for each device and commit", async (context) => {
+    const { open } = place(context);
+    const store = await open();
+    for (let second = 0; second < 64; second++) await store.append([{ device: 1, records: [said(second)] }]);
+    assert.equal(store.figures().logBytes, 64 * (65 + 12));
+    await store.pack();
+    assert.equal(store.figures().logBytes, 0);
+  });
+
   it("keeps the rows of a device that can't be packed, and no others", async (context) => {
     const { open, change, told } = place(context);
     const store = await open();

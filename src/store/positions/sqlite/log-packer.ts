@@ -8,17 +8,17 @@ import type { DeviceChange, Loaded, Packed, PositionPackerCalls } from "./messag
 /** No device has this key: blocks of it hold rows of the log that nobody can read. */
 export const nobody = 0;
 
-/** A device's records in a row. */
-interface PartOfRow {
+interface LoadedRow {
   readonly seq: number;
   readonly row: LogRow;
-  readonly index: number;
 }
 
 /** Packs rows of the log into blocks. It only reads; the changes that it makes are for the writer. */
 export class LogPacker {
   readonly #reader: LogReader;
-  #parts = new Map<DeviceKey, PartOfRow[]>();
+  #rows: LoadedRow[] = [];
+  /** Where each device's records are: index of the row and place in its directory, in turn. Plain numbers, since there may be millions. */
+  #parts = new Map<DeviceKey, number[]>();
   #through = 0;
 
   constructor(reader: LogReader) {
@@ -49,11 +49,11 @@ export class LogPacker {
       const row = new LogRow(data);
       for (let index = 0; index < row.devices; index++) {
         const device = row.deviceAt(index);
-        const part = { seq, row, index };
         const parts = this.#parts.get(device);
-        if (parts === undefined) this.#parts.set(device, [part]);
-        else parts.push(part);
+        if (parts === undefined) this.#parts.set(device, [this.#rows.length, index]);
+        else parts.push(this.#rows.length, index);
       }
+      this.#rows.push({ seq, row });
       return true;
     } catch (error) {
       if (damageOf(error) === undefined) throw error;
@@ -83,7 +83,12 @@ export class LogPacker {
   /** A device's records in the order in which they came. What is damaged becomes a block that reading tells of. */
   #recordsOf(device: DeviceKey, wrecks: DeviceChange[], damaged: string[]): Uint8Array {
     const records: Uint8Array[] = [];
-    for (const { seq, row, index } of this.#parts.get(device) ?? []) {
+    const parts = this.#parts.get(device) ?? [];
+    for (let part = 0; part < parts.length; part += 2) {
+      const loaded = this.#rows[parts[part] ?? 0];
+      if (loaded === undefined) continue;
+      const { seq, row } = loaded;
+      const index = parts[part + 1] ?? 0;
       try {
         records.push(row.recordsAt(index));
       } catch (error) {
@@ -109,6 +114,7 @@ export class LogPacker {
 
   unload(): void {
     this.#parts = new Map();
+    this.#rows = [];
   }
 }
 

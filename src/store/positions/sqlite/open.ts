@@ -21,11 +21,11 @@ import { Places } from "./places.ts";
 export interface SqlitePositionsOptions {
   readonly file: string;
   readonly log: Log;
-  /** The log is packed from so many bytes on. */
+  /** The log is packed from so many bytes on, its places in memory counted. */
   readonly packFromBytes?: number;
   /** What waits so long is packed however little it is, ms. */
   readonly packAfterMs?: number;
-  /** Nothing is appended while the log has more, bytes. */
+  /** Nothing is appended while the log has more, bytes, its places in memory counted. */
   readonly mostLogBytes?: number;
 }
 
@@ -134,9 +134,14 @@ export class SqlitePositions implements PositionStore {
     this.#plan();
   }
 
+  /** Bytes of the log's rows, and of their places in memory: of rows of single records, these are a fifth. */
+  get #logBytes(): number {
+    return this.#figures.logBytes + this.#places.bytes;
+  }
+
   /** Waits while the log is full. */
   async #room(): Promise<void> {
-    while (this.#figures.logBytes > this.#options.mostLogBytes && !this.#closing.signal.aborted)
+    while (this.#logBytes > this.#options.mostLogBytes && !this.#closing.signal.aborted)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#closing.signal.aborted) throw new StoreUnavailable("the positions are closed");
   }
@@ -159,7 +164,7 @@ export class SqlitePositions implements PositionStore {
   }
 
   figures(): PositionFigures {
-    return { ...this.#figures };
+    return { ...this.#figures, logBytes: this.#logBytes };
   }
 
   /** Packs all that the log has now. */
@@ -184,7 +189,7 @@ export class SqlitePositions implements PositionStore {
   /** Packs at once where the log is large, or later where it has anything. */
   #plan(): void {
     if (this.#running !== undefined || this.#closing.signal.aborted || this.#figures.logRows === 0) return;
-    if (this.#figures.logBytes >= this.#options.packFromBytes) this.#start();
+    if (this.#logBytes >= this.#options.packFromBytes) this.#start();
     else this.#timer ??= setTimeout(() => this.#start(), this.#options.packAfterMs).unref();
   }
 

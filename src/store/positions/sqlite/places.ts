@@ -15,6 +15,8 @@ interface DeviceRows {
 /** Which rows of the log hold records of which device. */
 export class Places {
   readonly #devices = new Map<DeviceKey, DeviceRows>();
+  /** What they take of memory. */
+  bytes = 0;
 
   /** `first`, `last`: event times of the device's first and last record in the row. */
   add(device: DeviceKey, seq: number, first: number, last: number): void {
@@ -23,6 +25,7 @@ export class Places {
     if (at === rows.words.length) {
       const grown = new Uint32Array(2 * at);
       grown.set(rows.words);
+      this.bytes += grown.byteLength - rows.words.byteLength;
       rows.words = grown;
     }
     // A row whose commit's answer was lost is found when later ones are here already.
@@ -40,6 +43,7 @@ export class Places {
     if (rows === undefined) {
       rows = { base: seq, words: new Uint32Array(width), count: 0 };
       this.#devices.set(device, rows);
+      this.bytes += rows.words.byteLength;
     }
     if (seq < rows.base) {
       for (let at = 0; at < width * rows.count; at += width) rows.words[at] = (rows.words[at] ?? 0) + rows.base - seq;
@@ -70,18 +74,21 @@ export class Places {
       if (except.has(device)) continue;
       let at = 0;
       while (at < width * rows.count && rows.base + (rows.words[at] ?? 0) <= through) at += width;
+      if (at === 0) continue;
+      this.bytes -= rows.words.byteLength;
       if (at === width * rows.count) this.#devices.delete(device);
-      else if (at > 0) this.#shorten(rows, at);
+      else this.bytes += this.#shorten(rows, at).byteLength;
     }
   }
 
-  #shorten(rows: DeviceRows, from: number): void {
+  #shorten(rows: DeviceRows, from: number): Uint32Array {
     const words = rows.words.slice(from, width * rows.count);
     const ahead = words[0] ?? 0;
     for (let at = 0; at < words.length; at += width) words[at] = (words[at] ?? 0) - ahead;
     rows.base += ahead;
     rows.words = words;
     rows.count -= from / width;
+    return words;
   }
 }
 

@@ -7,6 +7,7 @@ import { type AnyProtocol, type Certainty, defineProtocol } from "./protocol.ts"
 import { bytesOfLatin1, latin1Of } from "./reader.ts";
 
 const failed: readonly Effect[] = [{ type: "failure", cause: "malformed" }];
+const unsummed: readonly Effect[] = [{ type: "failure", cause: "badChecksum", ids: ["1"] }];
 const read: readonly Effect[] = [{ type: "ignored", reason: "heartbeat" }];
 const identified: readonly Effect[] = [{ type: "identify", ids: ["1"] }];
 
@@ -32,8 +33,13 @@ function protocolOf(id: string, certainty: Certainty, effects: readonly Effect[]
   });
 }
 
-function found(protocols: readonly AnyProtocol[], text = "text#", last = false): string {
-  const protocol = detectProtocol(protocols, bytesOfLatin1(text), "tcp", last);
+function found(
+  protocols: readonly AnyProtocol[],
+  text = "text#",
+  last = false,
+  transport: "tcp" | "udp" = "tcp",
+): string {
+  const protocol = detectProtocol(protocols, bytesOfLatin1(text), transport, last);
   return typeof protocol === "string" ? protocol : protocol.id;
 }
 
@@ -67,5 +73,21 @@ describe("detectProtocol", () => {
     assert.equal(found(two), "undecided");
     assert.equal(found(two, "text#", true), "b");
     assert.equal(found(two, `#${"-".repeat(255)}`), "b");
+  });
+  it("gives a message with a wrong checksum to who can say which device it is from", () => {
+    const two = [protocolOf("a", "maybe", failed), protocolOf("b", "maybe", unsummed)];
+    assert.equal(found(two), "b");
+    assert.equal(found(two, "text#", true, "udp"), "b");
+    assert.equal(found([...two, protocolOf("c", "maybe", read)]), "c");
+    assert.equal(found([...two, protocolOf("c", "maybe", read, "!")]), "undecided");
+    assert.equal(found([...two, protocolOf("c", "sure", failed)], "text#", true), "c");
+    assert.equal(found([protocolOf("a", "maybe", failed, "!"), protocolOf("b", "sure", unsummed)]), "b");
+  });
+  it("gives what nobody can read to none of several that say maybe to anything", () => {
+    const two = [protocolOf("a", "maybe", failed), protocolOf("b", "maybe", failed, "!")];
+    assert.equal(found(two, "text#", true), "none");
+    assert.equal(found(two, "text#", true, "udp"), "none");
+    assert.equal(found(two.slice(0, 1), "text#", true), "a");
+    assert.equal(found(two.slice(0, 1), "text#", true, "udp"), "none");
   });
 });

@@ -27,7 +27,8 @@ export type FirstReading = (typeof readings)[number];
  *
  * Where one protocol alone is sure, it is that one. Where several are sure, or some say maybe, each of them reads the
  * first message: those that fail are out, one that names a device comes before one that does not, then the order of the
- * list decides. `last`: no more will come (a datagram).
+ * list decides. Where a checksum is wrong, one that can say which device the message is from is not out: that device's
+ * checksums may mean nothing. `last`: no more will come (a datagram).
  */
 export function detectProtocol(
   protocols: readonly AnyProtocol[],
@@ -44,13 +45,17 @@ export function detectProtocol(
     protocol,
     ...readOpening(protocol, bytes, transport, last),
   });
-  const surely = sure.map(read).filter(({ reading }) => reading !== "failed");
+  const surely = sure.map(read).filter(({ reading, ids }) => reading !== "failed" || ids !== undefined);
   if (surely.length === 1 && surely[0] !== undefined) return surely[0].protocol;
   const standing = surely.length > 0 ? surely : [first, ...others].map(read);
   const best = readings.find((each) => standing.some(({ reading }) => reading === each));
   const chosen = standing.find(({ reading }) => reading === best)?.protocol ?? first.protocol;
-  // A datagram that nobody can read is no message of who says maybe to anything so short. A request is answered still.
-  if (transport === "udp" && best === "failed" && sure.length === 0) return "none";
+  // A request is answered, whose ever it is.
+  if (best === "failed" && sure.length === 0 && transport !== "http") {
+    const named = standing.find(({ ids }) => ids !== undefined);
+    if (named !== undefined) return named.protocol;
+    if (transport === "udp" || (last && others.length > 0)) return "none";
+  }
   if (last || best === "identified") return chosen;
   const waiting = standing.some(({ reading }) => reading === "waiting");
   if (best === "read" && !waiting) return chosen;
@@ -80,7 +85,7 @@ const context: DecodeContext = Object.freeze({
   options: Object.freeze({}),
 });
 
-/** What a protocol makes of the first message in these bytes, and the identifiers that it gives. */
+/** What a protocol makes of the first message in these bytes, and the identifiers that it gives, also where its checksum is wrong. */
 export function readOpening(
   protocol: AnyProtocol,
   bytes: Uint8Array,
@@ -90,8 +95,12 @@ export function readOpening(
   const first = firstMessage(protocol, bytes, transport);
   if (first === undefined) return { reading: last ? "failed" : "waiting" };
   const effects = protocol.connect().decode(first.message, { ...context, transport });
-  // What was cut by a pause may be the start of a message that goes on.
-  if (effects.some(({ type }) => type === "failure")) return { reading: first.whole || last ? "failed" : "waiting" };
+  const failure = effects.find((effect) => effect.type === "failure");
+  if (failure !== undefined) {
+    // What was cut by a pause may be the start of a message that goes on.
+    if (!first.whole && !last) return { reading: "waiting" };
+    return { reading: "failed", ...(failure.ids && { ids: failure.ids }) };
+  }
   const identify = effects.find((effect) => effect.type === "identify");
   return identify === undefined ? { reading: "read" } : { reading: "identified", ids: identify.ids };
 }

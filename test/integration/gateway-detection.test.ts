@@ -154,6 +154,36 @@ describe("a connection that was given to the wrong protocol", () => {
   });
 });
 
+/** A position of JT/T 808; `check` is its checksum, and 8e is right. */
+const located = (check: string) =>
+  `7e0200001c012345678901002a0000000000000003030c1a1800d19ea4002a0190005a260203120506${check}7e`;
+
+describe("a device whose checksums mean nothing", () => {
+  const wrong = Uint8Array.fromHex(located("8f"));
+  function register({ intake }: World): void {
+    intake.register("12345678901");
+    intake.ignoreChecksums("12345678901");
+  }
+
+  it("is heard from its first message on, over TCP", options, async () => {
+    const world = await startGateway({}, protocols);
+    register(world);
+    const peer = new Peer(world.port);
+    peer.send(wrong);
+    await until(() => times(world, "12345678901").length === 1);
+    peer.end();
+  });
+
+  it("is heard from its first datagram on", options, async (t) => {
+    const world = await startGateway({}, protocols);
+    register(world);
+    const socket = createSocket("udp4");
+    t.after(() => socket.close());
+    socket.send(wrong, world.port, "127.0.0.1");
+    await until(() => times(world, "12345678901").length === 1);
+  });
+});
+
 /** The vectors of a protocol that may begin a conversation of this kind, each with all its messages. */
 function openings(protocol: AnyProtocol, transport: "tcp" | "udp"): readonly Vector[] {
   return loadVectors(protocol.id).filter((vector) => {

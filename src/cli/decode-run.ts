@@ -1,5 +1,5 @@
 import type { Effect } from "../model/effects.ts";
-import { detectionBytes, detectProtocol } from "../wire/detect.ts";
+import { behindBlanks, detectionBytes, detectProtocol } from "../wire/detect.ts";
 import type { AnyProtocol, Transport } from "../wire/protocol.ts";
 import { Replay, type ReplayOptions } from "../wire/replay.ts";
 import { type DecodeInput, InputError } from "./decode-input.ts";
@@ -56,7 +56,7 @@ function detect(
 ): { readonly protocol: AnyProtocol; readonly transport: Transport } {
   const openings = input.chunks ? [opening(input.messages)] : input.messages;
   for (const transport of input.transport === undefined ? transports : [input.transport])
-    for (const bytes of openings) {
+    for (const bytes of openings.flatMap((each) => [each, (transport === "tcp" && behindBlanks(each)) || each])) {
       const protocol = detectProtocol(protocols, bytes, transport, true);
       if (typeof protocol === "object") return { protocol, transport };
     }

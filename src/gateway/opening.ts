@@ -1,5 +1,5 @@
 import type { Admitted } from "../ports/intake.ts";
-import { candidates, detectProtocol, openingBytes, readOpening } from "../wire/detect.ts";
+import { behindBlanks, candidates, detectProtocol, openingBytes, readOpening } from "../wire/detect.ts";
 import { httpFramer, startsHttp } from "../wire/http.ts";
 import type { AnyProtocol } from "../wire/protocol.ts";
 import { FrameStream } from "../wire/stream.ts";
@@ -9,6 +9,9 @@ import { FrameStream } from "../wire/stream.ts";
  * names, which may have spoken another one before.
  */
 export type Doubt = "failed" | "refused" | Admitted;
+
+/** What bytes speak; "undecided": further ones may tell. */
+type Found = AnyProtocol | "http" | "undecided" | "none";
 
 /**
  * The first bytes of a conversation: while they do not tell what it speaks, and after that as long as they may have
@@ -37,9 +40,9 @@ export class Opening {
    * Takes further bytes, and says what all of them speak: a protocol, or HTTP, whose requests tell the protocol later.
    * `last`: no more will come.
    */
-  take(chunk: Uint8Array, last: boolean): AnyProtocol | "http" | "undecided" | "none" {
-    const bytes = this.#bytes.length === 0 ? chunk : concatenated(this.#bytes, chunk);
-    const found = this.#speaks(bytes, last);
+  take(chunk: Uint8Array, last: boolean): Found {
+    const all = this.#bytes.length === 0 ? chunk : concatenated(this.#bytes, chunk);
+    const { found, bytes } = this.#read(all, last);
     this.#bytes = bytes;
     if (typeof found === "object") this.#choose(found);
     // The socket's own bytes are overwritten.
@@ -99,7 +102,17 @@ export class Opening {
     this.#others = others.filter((other) => other !== protocol);
   }
 
-  #speaks(bytes: Uint8Array, last: boolean): AnyProtocol | "http" | "undecided" | "none" {
+  /** What the bytes speak as they stand, or else behind the blanks before them, and where that begins. */
+  #read(all: Uint8Array, last: boolean): { readonly found: Found; readonly bytes: Uint8Array } {
+    const found = this.#speaks(all, last);
+    const open = this.#transport === "tcp" && (found === "undecided" || found === "none");
+    const rest = open ? behindBlanks(all) : undefined;
+    const behind = rest?.length === 0 ? "undecided" : rest && this.#speaks(rest, last);
+    if (rest === undefined || behind === undefined || behind === "none") return { found, bytes: all };
+    return { found: behind, bytes: behind === "undecided" ? all : rest };
+  }
+
+  #speaks(bytes: Uint8Array, last: boolean): Found {
     const http = this.#transport === "tcp" ? startsHttp(bytes) : "no";
     if (http === "sure") return "http";
     const found = detectProtocol(this.protocols, bytes, this.#transport, last);

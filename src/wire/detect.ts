@@ -62,6 +62,20 @@ export function detectProtocol(
   return bytes.length < (waiting ? openingBytes : detectionBytes) ? "undecided" : chosen;
 }
 
+/** Line ends and blanks that may stand before a connection's first message. */
+const mostBlanks = 64;
+
+/**
+ * What follows the line ends and blanks that bridges from a serial line send before the first message. Undefined: there
+ * are none, or too many.
+ */
+export function behindBlanks(bytes: Uint8Array): Uint8Array | undefined {
+  const blank = (byte: number | undefined) => byte === 0x0d || byte === 0x0a || byte === 0x20 || byte === 0x09;
+  let count = 0;
+  while (blank(bytes[count])) count++;
+  return count > 0 && count <= mostBlanks ? bytes.subarray(count) : undefined;
+}
+
 /** The protocols that do not say "no" to these first bytes, in the order of the list. */
 export function candidates(
   protocols: readonly AnyProtocol[],

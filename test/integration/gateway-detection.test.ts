@@ -4,10 +4,10 @@ import { describe, it } from "node:test";
 import type { Effect } from "../../src/model/effects.ts";
 import { protocols } from "../../src/protocols/index.ts";
 import { startsHttp } from "../../src/wire/http.ts";
-import { type AnyProtocol, defineProtocol } from "../../src/wire/protocol.ts";
+import { type AnyProtocol, type Certainty, defineProtocol } from "../../src/wire/protocol.ts";
 import { latin1Of } from "../../src/wire/reader.ts";
 import { opensConnection } from "../contract/protocol/detection.ts";
-import { metricOf, Peer, startGateway, times, until, type World } from "../support/gateway.ts";
+import { metricOf, Peer, startGateway, times, until, untilRead, type World } from "../support/gateway.ts";
 import { lineFramer } from "../support/line-framer.ts";
 import { loadVectors, streamOf, type Vector } from "../support/vectors.ts";
 
@@ -56,6 +56,8 @@ function lines(id: string, words: string): AnyProtocol {
     ],
   });
 }
+
+const firstLetter = ([first = 0x4c]: Uint8Array): Certainty => (first === 0x4c ? "sure" : "no");
 
 function frames(world: World, id: string): Promise<number> {
   return metricOf(world.metrics, `waybeam_frames_total{protocol="${id}"}`);
@@ -181,6 +183,58 @@ describe("a device whose checksums mean nothing", () => {
     t.after(() => socket.close());
     socket.send(wrong, world.port, "127.0.0.1");
     await until(() => times(world, "12345678901").length === 1);
+  });
+});
+
+describe("line ends and blanks before the first message", () => {
+  const login = latin1Of(Uint8Array.fromHex("78780d0103500000000000170001ca070d0a"));
+  const get = "GET /?id=350000000000017&lat=1&lon=1&timestamp=1770000000 HTTP/1.1\r\nHost: a\r\n\r\n";
+  const messages = {
+    gt06: [login, "xx"],
+    jt808: [latin1Of(Uint8Array.fromHex(located("8e"))), "~"],
+    http: [get, "HTTP/1.1 200"],
+  };
+
+  for (const [name, [message = "", answer = ""]] of Object.entries(messages))
+    it(`are passed over: ${name}, in one piece and byte by byte`, options, async () => {
+      const world = await startGateway({}, protocols);
+      for (const id of ["350000000000017", "12345678901"]) world.intake.register(id);
+      for (const before of ["\r\n", "\n", " \t\r\n\r\n"])
+        for (const cut of [1, before.length, 1000]) {
+          const peer = new Peer(world.port);
+          const sent = before + message;
+          for (let at = 0; at < sent.length; at += cut) {
+            peer.send(Buffer.from(sent.slice(at, at + cut), "latin1"));
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+          await peer.expect(answer);
+          peer.end();
+        }
+    });
+
+  it("are waited behind, also on a port of one protocol", options, async () => {
+    const world = await startGateway(
+      {},
+      [lines("a", "LP")].map((each) => ({ ...each, detect: firstLetter })),
+    );
+    world.intake.register("a1");
+    const peer = new Peer(world.port);
+    peer.send("\r\n");
+    await untilRead(world.metrics, 2);
+    peer.send("\r\nL1\nP1\n");
+    await stored(world, "a1", 1);
+    peer.end();
+  });
+
+  it("end the connection where they do not end", options, async () => {
+    const world = await startGateway(
+      {},
+      [lines("a", "LP")].map((each) => ({ ...each, detect: firstLetter })),
+    );
+    const peer = new Peer(world.port);
+    peer.send("\r\n".repeat(40));
+    await peer.closed;
+    assert.equal(await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="unknownProtocol"}'), 1);
   });
 });
 

@@ -156,6 +156,18 @@ message 2: heartbeat, 5 bytes
     assert.match(shown, /No whole message was cut/);
   });
 
+  it("reads as the device's tag format says", () => {
+    const located = "7e0200001c012345678901002a0000000000000003030c1a1800d19ea4002a0190005a2602031205068e7e";
+    const [beijing, utc] = [{}, { format: "UTC" }].map((options) => describeHex(located, options));
+    assert.match(beijing ?? "", /2026-02-03T04:05:06/);
+    assert.match(utc ?? "", /2026-02-03T12:05:06/);
+  });
+
+  it("takes no protocol for what says nothing, and passes over line ends before the first message", () => {
+    for (const hex of ["00", "0000", "0d0a", "7e"]) assert.throws(() => describeHex(hex), /no protocol/, hex);
+    assert.match(describeHex("0d0a78780d0103500000000000170001ca070d0a"), /^gt06: /);
+  });
+
   it("refuses what is no hex or no protocol", () => {
     assert.throws(() => describeHex("xyz", { protocols: [sample] }), /not hex/);
     assert.throws(() => describeHex("", { protocols: [sample] }), /not hex/);

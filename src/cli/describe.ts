@@ -20,6 +20,7 @@ export interface DescribeOptions {
   /** The connection's device, where the bytes do not begin with its login. */
   readonly device?: string;
   readonly model?: string;
+  readonly format?: string;
   /** Time of arrival, epoch ms. */
   readonly receivedAt?: number;
   /** The protocols to choose from; every protocol unless tests say otherwise. */
@@ -50,7 +51,7 @@ export interface DecodedHex {
 export function decodeHex(hex: string, options: DescribeOptions = {}): DecodedHex {
   const bytes = bytesOfHex(hex.replaceAll(/\s/g, ""));
   if (bytes === undefined || bytes.length === 0) throw new InputError("not hex: pairs of the digits 0 to 9, a to f");
-  const { protocol: id, transport: over, device, model } = options;
+  const { protocol: id, transport: over, device, model, format } = options;
   const { protocol, transport } = identifyProtocol(options.protocols ?? allProtocols, {
     ...(id !== undefined && { protocol: id }),
     ...(over !== undefined && { transport: over }),
@@ -62,7 +63,7 @@ export function decodeHex(hex: string, options: DescribeOptions = {}): DecodedHe
     transport,
     receivedAt: options.receivedAt ?? defaultReceivedAt,
     identified: device !== undefined,
-    options: model === undefined ? {} : { model },
+    options: { ...(model !== undefined && { model }), ...(format !== undefined && { format }) },
   });
   const { frames, notes } = transport === "udp" ? cutWhole(protocol, bytes) : cut(framerOf(protocol, transport), bytes);
   const messages = frames.map((frame) => {

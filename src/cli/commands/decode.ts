@@ -9,6 +9,7 @@ interface DecodeOptions {
   readonly protocol?: string;
   readonly device?: string;
   readonly model?: string;
+  readonly format?: string;
   readonly transport?: "tcp" | "udp" | "http";
   readonly json?: boolean;
 }
@@ -17,7 +18,8 @@ const format = `
 Without arguments it reads JSON Lines, each one connection:
   {"protocol":"gt06","transport":"tcp","messages":["<hex>", ...]}
 Each message is one frame (delimiter present or not); with "chunks":true they are pieces of the stream, cut anywhere. "device":"<id>": the
-connection counts as identified. Without "protocol" it is detected. With "transport":"http" messages are whole HTTP requests.
+connection counts as identified. Without "protocol" it is detected. With "transport":"http" messages are whole HTTP requests. "options" are the
+tags of the device that change how it is read: {"model":..., "format":..., "checksums":"ignore"}.
 It prints one line per input: {"protocol":..., "effects":[[...], ...]}, one list of effects for each message.
 A line that can't be used gives {"error":..., "line":<number from 1>} in its place; the exit code is then 2, after the last line.
 `;
@@ -33,6 +35,7 @@ export function addDecode(program: Command, host: Host): void {
     .option("--transport <transport>", "with hex: tcp, udp or http")
     .option("--device <id>", "with hex: the connection's device is known")
     .option("--model <name>", "with hex: the tracker's model, where the protocol depends on it")
+    .option("--format <text>", "with hex: how the tracker was configured to write, where its messages do not say it")
     .option("--json", "with hex: the line of JSON that JSON Lines give, instead of a text for people")
     .addHelpText("after", format)
     .addHelpText(

@@ -51,8 +51,8 @@ export function judge(shared: Shared, claim: Claim): Verdict | Promise<Verdict> 
 function cameFromThere({ registry }: Shared, { ids, address }: Claim): boolean {
   const group = addressGroup(address);
   return ids.some((id) => {
-    const seen = registry.lastSeen(id);
-    return seen !== undefined && addressGroup(seen.address) === group;
+    const last = registry.lastAddress(id);
+    return last !== undefined && addressGroup(last) === group;
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Contact, Seen } from "../ports/presence.ts";
+import type { Contact, PresentDevice, Seen } from "../ports/presence.ts";
 import { RecentMap } from "../shares/recent-map.ts";
 import type { ExpectedReply, Transport } from "../wire/protocol.ts";
 import type { Login } from "./logins.ts";
@@ -29,6 +29,7 @@ export interface Reachable extends Login {
 
 /** How a device was seen, and when something last came on the conversation that it left since, in ticks. */
 interface Remembered extends Seen {
+  readonly key: PresentDevice["key"];
   readonly heardAt?: number;
 }
 
@@ -78,18 +79,25 @@ export class Registry {
   }
 
   /** The device says who it is. */
-  seen(device: string, seen: Seen): void {
-    this.#seen.set(device, seen);
+  seen({ id, key }: PresentDevice, seen: Seen): void {
+    this.#seen.set(id, { ...seen, key });
   }
 
-  lastSeen(device: string): Seen | undefined {
-    return this.#seen.get(device);
+  /** Where a device with this id was let in last. */
+  lastAddress(id: string): string | undefined {
+    return this.#seen.get(id)?.address;
+  }
+
+  lastSeen({ id, key }: PresentDevice): Seen | undefined {
+    const seen = this.#seen.get(id);
+    return seen?.key === key ? seen : undefined;
   }
 
   /** `tick` and `now`: the same moment, in ticks and epoch ms. */
-  contact(device: string, tick: number, now: number): Contact | undefined {
-    const by = this.#reachable.get(device);
-    const seen = this.#seen.get(device);
+  contact({ id, key }: PresentDevice, tick: number, now: number): Contact | undefined {
+    const by = this.#reachable.get(id);
+    const seen = this.#seen.get(id);
+    if (seen !== undefined && seen.key !== key) return undefined;
     const heardAt = by?.heardAt ?? seen?.heardAt;
     const protocol = by?.protocol.id ?? seen?.protocol;
     if (protocol === undefined) return undefined;

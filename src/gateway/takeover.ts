@@ -17,7 +17,7 @@ function takesOver(shared: Shared, device: Admitted, by: Reachable): boolean {
   const { registry, deps, tick, limits } = shared;
   const { protocol, transport, address } = by;
   const way = deps.intake.spoke(device, { protocol: protocol.id, transport, address });
-  registry.seen(device.id, { protocol: protocol.id, transport, address, at: deps.clock.now() });
+  registry.seen(device, { protocol: protocol.id, transport, address, at: deps.clock.now() });
   if (transport === "http") return false;
   const present = registry.find(device.id);
   if (present === by) return true;

@@ -1,4 +1,4 @@
-import type { SpokenWay } from "../model/device.ts";
+import type { Device, SpokenWay } from "../model/device.ts";
 
 /** How a device came when it last said who it is. */
 export interface Seen extends Pick<SpokenWay, "protocol" | "transport" | "address"> {
@@ -12,9 +12,12 @@ export interface Contact extends Pick<Seen, "protocol" | "at"> {
   readonly connected: boolean;
 }
 
+/** A device. One that is registered anew under the same id has another key, and nothing came from it. */
+export type PresentDevice = Pick<Device, "id" | "key">;
+
 /** Where devices were last seen; in memory, so it begins with the service's start, and holds those that were seen last. */
 export interface Presence {
-  lastSeen(device: string): Seen | undefined;
+  lastSeen(device: PresentDevice): Seen | undefined;
   /** Undefined: nothing came from it since the start. */
-  contact(device: string): Contact | undefined;
+  contact(device: PresentDevice): Contact | undefined;
 }

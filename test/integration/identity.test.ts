@@ -100,6 +100,17 @@ test(
   },
 );
 
+test("a device that was deleted and made again was not seen yet", options, async (context) => {
+  const service = await place(context).start();
+  const device = { id: "phone-1", name: "Phone" };
+  await call(service, "POST", "/api/devices", device);
+  assert.match(await phone(service, ""), /^HTTP\/1.1 200 /);
+  assert.equal((await identityOf(service, "phone-1")).lastSeen?.protocol, "osmand");
+  await call(service, "DELETE", "/api/devices/phone-1");
+  await call(service, "POST", "/api/devices", device);
+  assert.equal((await identityOf(service, "phone-1")).lastSeen, null);
+});
+
 test(
   "a device with a new tracker: the old one's connection ends, and what waits and was reported is the new one's",
   options,

@@ -207,7 +207,8 @@ test("HTTP reports are recorded as a way and take nothing over", options, async 
     world.intake.ways("one").map(({ transport }) => transport),
     ["tcp", "http"],
   );
-  const seen = world.gateway.presence.lastSeen("one");
+  const device = await world.intake.ask(["one"]);
+  const seen = device.status === "admitted" ? world.gateway.presence.lastSeen(device) : undefined;
   assert.deepEqual([seen?.protocol, seen?.transport, seen?.address], ["fixture", "http", "127.0.0.1"]);
 });
 

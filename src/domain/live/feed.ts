@@ -163,9 +163,9 @@ export class AccountFeed implements LiveChanges {
     return latest instanceof Promise ? latest.then(make) : make(latest);
   }
 
-  #frame(kind: "location" | "status", { id }: LiveDevice, latest: Latest, cursor: string): Framed {
+  #frame(kind: "location" | "status", device: LiveDevice, latest: Latest, cursor: string): Framed {
     const { json, position, receivedAt } = latest;
-    const contact = this.#context.presence.contact(id);
+    const contact = this.#context.presence.contact(device);
     const at = Math.max(contact?.at ?? 0, receivedAt ?? 0);
     const status = JSON.stringify({
       connected: contact?.connected ?? false,
@@ -173,7 +173,7 @@ export class AccountFeed implements LiveChanges {
       lastContact: at === 0 ? null : formatInstant(at),
     });
     const location = kind === "location" ? `"location":${json ?? "null"},` : "";
-    const data = `{"deviceId":${JSON.stringify(id)},${location}"status":${status}}`;
+    const data = `{"deviceId":${JSON.stringify(device.id)},${location}"status":${status}}`;
     return { frame: eventFrame(kind, data, cursor), position, status };
   }
 

@@ -101,7 +101,8 @@ function identityRoute(app: App, { quarantine, store, devices, presence }: Servi
     }),
     async (request) => {
       const caller = callerOf(request);
-      const { id } = await devices.find(caller.user, request.params.deviceId);
+      const present = await devices.find(caller.user, request.params.deviceId);
+      const { id } = present;
       const device = await store.devices.find(id);
       const ways = (device?.spoken ?? []).map(({ since, trustedAt, networks, ...way }) => ({
         ...way,
@@ -114,7 +115,7 @@ function identityRoute(app: App, { quarantine, store, devices, presence }: Servi
         firstSeen: formatInstant(firstSeen),
         lastSeen: formatInstant(lastSeen),
       }));
-      const seen = presence.lastSeen(id);
+      const seen = presence.lastSeen(present);
       const lastSeen = seen === undefined ? null : lastSeenView(seen);
       return answer(caller, { identity: { ways, lastSeen, refused } });
     },

@@ -169,7 +169,24 @@ describe("our own clock", () => {
     const world = new World();
     for (const account of [1, 2]) world.report(account, 3, "behind");
     assert.deepEqual([world.clock.standing, ...world.withholds], ["fast", false, false]);
+    world.pass(10 * minute);
     for (const account of [1, 2]) world.report(account, 3, "near");
+    assert.equal(world.clock.standing, "right");
+  });
+
+  it("is said to be fast once, while old reports come among others; right again at once where it is set", () => {
+    const world = new World();
+    const said: string[] = [world.clock.standing];
+    for (let second = 0; second < 1800; second++) {
+      world.report(1, 3, "behind");
+      if (world.clock.standing !== said.at(-1)) said.push(world.clock.standing);
+      world.report(1, 3, "near");
+      if (world.clock.standing !== said.at(-1)) said.push(world.clock.standing);
+      world.pass(1000);
+    }
+    assert.deepEqual(said, ["right", "fast"]);
+    world.wall -= 2 * day;
+    world.report(1, 3, "near");
     assert.equal(world.clock.standing, "right");
   });
 });

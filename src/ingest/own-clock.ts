@@ -63,6 +63,8 @@ export class OwnClock implements ClockTrust {
   /** When it was started or set, or a device last reported of long ago. */
   #doubtedAt: number;
   #hearingSince = Number.NEGATIVE_INFINITY;
+  /** When most last reported of long ago. */
+  #fastAt = Number.NEGATIVE_INFINITY;
   #unsureSince: number | undefined;
   /** When the votes are counted next at the earliest. */
   #countAt = Number.NEGATIVE_INFINITY;
@@ -90,6 +92,7 @@ export class OwnClock implements ClockTrust {
     this.#offset += moved;
     if (Math.abs(moved) < setMs) return;
     this.#votes.clear();
+    this.#fastAt = Number.NEGATIVE_INFINITY;
     this.#unsureSince = undefined;
     this.#confirmed = false;
     this.#maybeFast ||= moved > 0;
@@ -148,9 +151,13 @@ export class OwnClock implements ClockTrust {
       accounts[one] > accounts.near + accounts[other];
     const heard = !this.#confirmed || now - this.#hearingSince >= hearingMs;
     if (heard && most("ahead", "behind")) this.standing = "slow";
-    else if (heard && most("behind", "ahead")) this.standing = "fast";
-    else if (devices.near > 0 && accounts.near >= accounts.ahead && accounts.near >= accounts.behind)
-      this.standing = "right";
+    else if (heard && most("behind", "ahead")) {
+      this.standing = "fast";
+      this.#fastAt = now;
+    } else if (devices.near > 0 && accounts.near >= accounts.ahead && accounts.near >= accounts.behind) {
+      // Among a backlog's reports a majority comes and goes.
+      if (this.standing !== "fast" || now - this.#fastAt >= windowMs) this.standing = "right";
+    }
   }
 
   /** Whether a report from the future is not to be acknowledged: it may be our clock that is wrong. `known`: see `saw`. */

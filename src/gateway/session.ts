@@ -210,7 +210,7 @@ export class Session implements Reachable {
     context.transport = this.transport;
     context.identified = this.#speaker.ids !== undefined;
     context.options = options;
-    const effects = this.#decoder.decode(frame, context);
+    const effects = this.#decoder.decode(frame, context, knowing);
     this.#interpret({ exchange, frame, effects, from: 0, options, knowing });
   }
 

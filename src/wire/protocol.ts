@@ -177,8 +177,8 @@ export interface AnyProtocol {
 
 /** One connection's decoder. */
 export interface Connection {
-  /** Decodes one whole message. Never throws. */
-  decode(frame: Uint8Array, context: DecodeContext): readonly Effect[];
+  /** Decodes one whole message. Never throws. `again`: the last one, in another context; it counts once. */
+  decode(frame: Uint8Array, context: DecodeContext, again?: boolean): readonly Effect[];
   /** Name of the table row that handled the last message, for tests and the trace; undefined where none did. */
   readonly lastRow: string | undefined;
   /** What the row's handler threw at the last message, which was answered as malformed: for the fuzzer, which tells a defect from a message that is cut short. */
@@ -235,6 +235,8 @@ class ProtocolConnection<S> implements Connection {
   lastRow: string | undefined;
   lastError: unknown;
   #session: S;
+  /** The session before the last message. */
+  #before: S;
   readonly #protocol: Protocol<S>;
   readonly #table: ReadonlyMap<MessageKey, readonly MessageRow<S>[]>;
   readonly #anyKey: readonly MessageRow<S>[];
@@ -247,10 +249,12 @@ class ProtocolConnection<S> implements Connection {
     this.#protocol = protocol;
     this.#table = table;
     this.#anyKey = anyKey;
-    this.#session = protocol.session;
+    this.#session = this.#before = protocol.session;
   }
 
-  decode(frame: Uint8Array, context: DecodeContext): readonly Effect[] {
+  decode(frame: Uint8Array, context: DecodeContext, again = false): readonly Effect[] {
+    if (again) this.#session = this.#before;
+    this.#before = this.#session;
     this.lastRow = undefined;
     this.lastError = undefined;
     try {

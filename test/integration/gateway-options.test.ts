@@ -8,8 +8,8 @@ import { lineFramer } from "../support/line-framer.ts";
 
 const options = { timeout: 20_000 };
 
-/** Each message names its device and has a fix, whose time depends on the device's model. */
-const modelled = defineProtocol<undefined>({
+/** Each message names its device and has a fix, whose time depends on the device's model; the session counts them. */
+const modelled = defineProtocol<number>({
   id: "modelled",
   title: "modelled",
   transports: ["tcp"],
@@ -17,16 +17,16 @@ const modelled = defineProtocol<undefined>({
   manuals: [],
   detect: () => "sure",
   framer: lineFramer,
-  session: undefined,
+  session: 0,
   classify: () => "any",
   messages: [
     {
       name: "any",
-      handle: (_bytes, session, context) => {
+      handle: (_bytes, count, context) => {
         const time = context.options.model === "late" ? 2000 : 1000;
         const place = { valid: true, latitude: 1, longitude: 1 };
-        const fix = { type: "fix", time, ...place, alarms: [], readings: {}, attributes: {} } as const;
-        return { session, effects: [{ type: "identify", ids: ["m1"] }, fix] };
+        const fix = { type: "fix", time, ...place, alarms: [], readings: {}, attributes: { count } } as const;
+        return { session: count + 1, effects: [{ type: "identify", ids: ["m1"] }, fix] };
       },
     },
   ],
@@ -45,6 +45,8 @@ for (const slow of [false, true])
       peer.send("x\nx\n");
       await until(() => times(world, "m1").length === 2);
       assert.deepEqual(times(world, "m1"), [2, 2]);
+      const counts = world.intake.stored.get("m1")?.map(({ attributes }) => attributes.count);
+      assert.deepEqual(counts, [0, 1], "a message that is read again is one message of the session");
     },
   );
 

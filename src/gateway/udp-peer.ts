@@ -46,7 +46,7 @@ export class UdpPeer implements Channel {
   /** Those that our port speaks. */
   readonly #protocols: readonly AnyProtocol[];
   #session: Session;
-  /** Its first datagram, until a device is known. */
+  /** Its first datagram, while that may be another protocol's. */
   #opening: Opening | undefined;
   readonly #rate: MessageRate;
   /** Messages of the datagram at hand; those from `#at` on wait until the session is ready. */
@@ -74,7 +74,7 @@ export class UdpPeer implements Channel {
     this.lastTick = shared.tick;
     this.#rate = new MessageRate(shared.limits.messagesPerSecond, shared.tick);
     this.#protocols = opening.protocols;
-    this.#opening = opening;
+    this.#opening = opening.doubtful ? opening : undefined;
     this.#session = new Session(shared, this, protocol, "udp");
   }
 
@@ -183,12 +183,16 @@ export class UdpPeer implements Channel {
     if (message !== undefined) return message;
     this.#messages = none;
     this.#at = 0;
-    const datagram = this.#waiting?.shift();
+    const datagram = this.#waiting?.[0];
     if (datagram === undefined) return undefined;
+    const strange = this.#session.protocol.detect(datagram, "udp") === "no";
+    // What is in flight is answered before; the session then asks for more.
+    if (strange && this.#session.busy) return undefined;
+    this.#waiting?.shift();
     if (this.#waiting?.length === 0) this.#waiting = undefined;
     this.#waitingBytes -= datagram.length;
     this.#atHand = datagram.length;
-    if (this.#session.protocol.detect(datagram, "udp") === "no") this.#detect(datagram);
+    if (strange) this.#detect(datagram);
     const { messages, skipped } = cutDatagram(this.#session.protocol, datagram);
     if (skipped > 0) this.#session.skipped(skipped);
     this.#messages = messages;
@@ -202,7 +206,7 @@ export class UdpPeer implements Channel {
     if (typeof protocol === "string") return;
     this.#session.close();
     this.#session = new Session(this.#shared, this, protocol, "udp");
-    this.#opening = opening;
+    this.#opening = opening.doubtful ? opening : undefined;
   }
 
   /** Tells how many bytes wait with it now: of the datagram at hand, all, as long as one of its messages does. */

@@ -3,7 +3,7 @@ import { createSocket } from "node:dgram";
 import { test } from "node:test";
 import { protocols } from "../../src/protocols/index.ts";
 import { defineProtocol } from "../../src/wire/protocol.ts";
-import { Peer, startGateway, times, until } from "../support/gateway.ts";
+import { metricOf, Peer, startGateway, times, until } from "../support/gateway.ts";
 import { lineFramer } from "../support/line-framer.ts";
 
 const options = { timeout: 20_000 };
@@ -50,6 +50,11 @@ for (const slow of [false, true])
     },
   );
 
+const login = Uint8Array.fromHex("78780d0103500000000000170001ca070d0a");
+const report = Uint8Array.fromHex(
+  "7e0200001c012345678901002a0000000000000003030c1a1800d19ea4002a0190005a2602031205068e7e",
+);
+
 test("a tracker that gets another's address and port is heard by its own protocol", options, async (t) => {
   const world = await startGateway({}, protocols);
   t.after(() => world.gateway.stop());
@@ -59,10 +64,6 @@ test("a tracker that gets another's address and port is heard by its own protoco
   t.after(() => socket.close());
   const answers: string[] = [];
   socket.on("message", (message) => answers.push(message.toString("hex")));
-  const login = Uint8Array.fromHex("78780d0103500000000000170001ca070d0a");
-  const report = Uint8Array.fromHex(
-    "7e0200001c012345678901002a0000000000000003030c1a1800d19ea4002a0190005a2602031205068e7e",
-  );
   for (const message of [login, report, login]) {
     const before = answers.length;
     socket.send(message, world.port, "127.0.0.1");
@@ -73,3 +74,28 @@ test("a tracker that gets another's address and port is heard by its own protoco
     ["7878", "7e80", "7878"],
   );
 });
+
+test(
+  "what came before from the same address and port is answered, though another tracker speaks then",
+  options,
+  async (t) => {
+    const world = await startGateway({}, protocols);
+    t.after(() => world.gateway.stop());
+    world.intake.register("350000000000017");
+    world.intake.register("12345678901");
+    world.intake.hold = true;
+    const socket = createSocket("udp4");
+    t.after(() => socket.close());
+    const answers: string[] = [];
+    socket.on("message", (message) => answers.push(message.toString("hex")));
+    for (const message of [report, login]) socket.send(message, world.port, "127.0.0.1");
+    const received = 'waybeam_received_bytes_total{transport="udp"}';
+    await until(async () => (await metricOf(world.metrics, received)) === report.length + login.length);
+    world.intake.commit();
+    await until(() => answers.length === 2);
+    assert.deepEqual(
+      answers.map((answer) => answer.slice(0, 4)),
+      ["7e80", "7878"],
+    );
+  },
+);

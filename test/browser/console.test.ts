@@ -11,6 +11,7 @@ import {
   startBrowser,
   startConsole,
 } from "../support/browser.ts";
+import { Peer } from "../support/gateway.ts";
 import { removeFolder } from "../support/service.ts";
 
 const van = "490154203237518";
@@ -104,7 +105,23 @@ describe("the console in a browser", { skip: noBrowser }, () => {
     await row.locator("b.cancelled").waitFor();
   });
 
-  it("a circle is drawn, and is a zone of the account", async () => {
+  it("a connected tracker's reply to a command is shown", async () => {
+    const id = "490154203237559";
+    await service.call("POST", "/api/devices", { id, name: "Lorry 1" });
+    const tracker = new Peer(service.devicePort);
+    tracker.send(`#L#${id};NA\r\n`);
+    await tracker.expect("#AL#1\r\n");
+    const { page } = await open();
+    await signIn(page, service.email, `/device/${id}/commands`);
+    await page.locator("form input[spellcheck=false]").fill("how are you");
+    await page.locator("form button.main").click();
+    await tracker.expect("#M#how are you\r\n");
+    tracker.send("#M#all is well\r\n");
+    await page.locator("tbody tr", { hasText: "how are you" }).getByText("all is well").waitFor();
+    tracker.end();
+  });
+
+  it("a circle is drawn, is a zone of the account, and who enters it is told of", async () => {
     const { page } = await open();
     await signIn(page, service.email, "/zones/new");
     await page.locator("form input").first().fill("Depot");
@@ -122,6 +139,16 @@ describe("the console in a browser", { skip: noBrowser }, () => {
     const { geofences } = Object(await service.call("GET", "/api/geofences"));
     assert.equal(geofences[0].geometry.type, "Point");
     assert.ok(geofences[0].geometry.radius > 0);
+    const bike = "490154203237567";
+    await service.call("POST", "/api/devices", { id: bike, name: "Bike 1" });
+    await service.call("POST", "/api/alertRules", {
+      ...{ name: "Keep out", type: "forbiddenZone", parameters: { zones: [geofences[0].id] }, devices: [bike] },
+    });
+    await page.goto("/alerts");
+    await page.getByText("No alert is open.").waitFor();
+    const [lon, lat] = geofences[0].geometry.coordinates;
+    await service.report(bike, { lat, lon });
+    await page.locator("article", { hasText: "Bike 1" }).waitFor();
   });
 
   it("an alert stands out as it happens, and is acknowledged with a note", async () => {

@@ -19,6 +19,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     manifest: true,
     chunkSizeWarningLimit: 1200,
+    // Whoever starts the service does not ask how long parts of the build took.
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   server: { proxy: { "/api": service, "/openapi.json": service, "/health": service, "/console.json": service } },
 });

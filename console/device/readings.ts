@@ -34,7 +34,10 @@ export function readingsOf(location: Location): readonly Reading[] {
   const flags = (["inputs", "outputs"] as const).flatMap((kind) =>
     (location[kind] ?? []).map((value, index): Reading => ({ name: `${kind.slice(0, -1)}${index + 1}`, value })),
   );
-  const others = Object.entries(location.attributes).map(([name, value = ""]): Reading => ({ name, value }));
+  // The API answers attributes as texts.
+  const others = Object.entries(location.attributes).map(
+    ([name, value = ""]): Reading => ({ name, value: value === "true" || (value === "false" ? false : value) }),
+  );
   const accessories = (location.accessoriesAttributes ?? []).map(
     ({ accessoryType, accessoryStatus }): Reading => ({ name: accessoryType, value: accessoryStatus ?? "" }),
   );

@@ -4,7 +4,8 @@ import type { Location } from "../live/events.ts";
 import { readingsOf } from "./readings.ts";
 
 const location: Location = {
-  ...{ dateTime: "2026-11-27T17:00:00.000Z", latitude: 4.7, longitude: -74.07 },
+  ...{ dateTime: "2026-11-27T17:00:00.000Z", latitude: 4.7, longitude: -74.07, hasCriticalAlert: false },
+  ...{ alerts: [], alertTexts: [], warnings: [], warningTexts: [] },
   attributes: { ignition: "true", moving: "false", text: "truely" },
 };
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { dayRange, fieldOf, localText, momentOf, momentOrNull } from "./range.ts";
+import { dayRange, fieldOf, localText, momentIn, momentOf, momentOrNull } from "./range.ts";
 
 describe("local time", () => {
   it("is shown and read in the person's zone", () => {
@@ -23,6 +23,13 @@ it("a field that nobody touched means the same moment, and an empty one none", (
   assert.equal(momentOrNull("2026-12-30T23:59", before, zone), "2026-12-31T04:59:00.000Z");
   assert.equal(momentOrNull(fieldOf(null, zone), null, zone), null);
   assert.equal(momentOrNull("", before, zone), null);
+});
+
+it("an address that names no moment has none", () => {
+  const query = new URLSearchParams("from=junk&to=2026-03-30T10:00:00Z");
+  assert.equal(momentIn(query, "from"), undefined);
+  assert.equal(momentIn(query, "other"), undefined);
+  assert.equal(momentIn(query, "to"), "2026-03-30T10:00:00Z");
 });
 
 it("a day is that of the zone, also one of 23 hours", () => {

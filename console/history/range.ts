@@ -25,6 +25,12 @@ export function momentOrNull(field: string, before: string | null | undefined, t
   return before && field === localText(before, timeZone) ? before : momentOf(field, timeZone);
 }
 
+/** The moment that an address names; undefined: none, so that whoever reads it takes its own. */
+export function momentIn(query: URLSearchParams, name: string): string | undefined {
+  const given = query.get(name) ?? "";
+  return Number.isNaN(Date.parse(given)) ? undefined : given;
+}
+
 /** The day of a zone that was so many days ago; the present one ends now. */
 export function dayRange(now: number, back: number, timeZone: string): { readonly from: string; readonly to: string } {
   const { year, month, day } = partsOf(now, timeZone);

@@ -55,6 +55,10 @@ function world(commits: number, fails: (keys: readonly number[]) => Error | unde
   return { ticks, done: promise };
 }
 
+async function turns(count: number): Promise<void> {
+  for (let each = 0; each < count; each++) await turn();
+}
+
 test("a device whose look fails holds up no other", async () => {
   const { ticks, done } = world(4, (keys) => (keys.includes(2) ? new Error("bad") : undefined));
   ticks.due([1, 2, 3, 4, 5].map(deviceOf));
@@ -87,6 +91,16 @@ test("a device of which the store can't be read holds up no other, and is left a
   await ticks.stop();
 });
 
+test("others are looked at after the engine named none but a device that is left alone", async () => {
+  const { ticks, done } = world(2, (keys) => (keys.includes(2) ? new Error("bad") : undefined));
+  ticks.due([1, 2].map(deviceOf));
+  await turns(20);
+  ticks.due([deviceOf(2)]);
+  ticks.due([deviceOf(3)]);
+  assert.deepEqual(await Promise.race([done, turns(20)]), [1, 3]);
+  await ticks.stop();
+});
+
 test("notices of a commit whose answer was lost are sent at once, and what it stored is not found again", async (context) => {
   const versions = new Map<number, number>();
   let commits = 0;
@@ -114,7 +128,7 @@ test("notices of a commit whose answer was lost are sent at once, and what it st
   });
   context.after(() => ticks.stop());
   ticks.due([1, 2].map(deviceOf));
-  for (let turns = 0; turns < 20; turns++) await turn();
+  await turns(20);
   assert.equal(commits, 1);
   assert.deepEqual(published, ["committed", "noticesQueued"]);
 });

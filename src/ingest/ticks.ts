@@ -55,7 +55,8 @@ export class Ticks {
     const now = this.#deps.clock.monotonic();
     for (const device of devices)
       if ((this.#resting.get(device.key)?.until ?? now) <= now) this.#due.set(device.key, device);
-    this.#running ??= this.#run();
+    // A run without work would end before it is remembered as running.
+    if (this.#due.size > 0) this.#running ??= this.#run();
   }
 
   /** Looks at nothing more; what is under way is over when this resolves. What was not looked at is due again after the next start. */

@@ -102,13 +102,12 @@ export class Opening {
     this.#others = others.filter((other) => other !== protocol);
   }
 
-  /** What the bytes speak as they stand, or else behind the blanks before them, and where that begins. */
+  /** What the bytes speak, and from where on: blanks before them are passed over where no message begins so. */
   #read(all: Uint8Array, last: boolean): { readonly found: Found; readonly bytes: Uint8Array } {
     const found = this.#speaks(all, last);
-    const open = this.#transport === "tcp" && (found === "undecided" || found === "none");
-    const rest = open ? behindBlanks(all) : undefined;
-    const behind = rest?.length === 0 ? "undecided" : rest && this.#speaks(rest, last);
-    if (rest === undefined || behind === undefined || behind === "none") return { found, bytes: all };
+    const rest = found === "none" && this.#transport === "tcp" ? behindBlanks(all) : undefined;
+    if (rest === undefined) return { found, bytes: all };
+    const behind = rest.length === 0 ? "undecided" : this.#speaks(rest, last);
     return { found: behind, bytes: behind === "undecided" ? all : rest };
   }
 

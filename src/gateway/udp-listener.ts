@@ -42,7 +42,7 @@ export class UdpListener implements UdpGroup {
   listen(port: number, protocols: readonly AnyProtocol[]): Promise<number> {
     const socket = createSocket({ type: isIPv6(this.#host) ? "udp6" : "udp4" });
     this.#sockets.push(socket);
-    socket.on("message", (message, source) => this.#message(message, source, { socket, protocols }));
+    socket.on("message", (message, source) => this.#safely(message, source, { socket, protocols }));
     return new Promise((resolve, reject) => {
       socket.once("error", reject);
       socket.bind({ address: this.#host, port }, () => {
@@ -99,6 +99,15 @@ export class UdpListener implements UdpGroup {
       if (!peer.busy) peer.close("idle");
     }
     for (const peer of this.#asking.values()) if (!peer.busy) peer.close("notIdentified");
+  }
+
+  /** A defect of ours ends one datagram, never the process. */
+  #safely(message: Uint8Array, source: RemoteInfo, port: UdpPort): void {
+    try {
+      this.#message(message, source, port);
+    } catch (error) {
+      this.#shared.deps.log.error({ address: plainAddress(source.address), error }, "defect");
+    }
   }
 
   #message(message: Uint8Array, { address: host, port }: RemoteInfo, { socket, protocols }: UdpPort): void {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createSocket, type Socket } from "node:dgram";
 import { type TestContext, test } from "node:test";
+import { fixtureProtocol } from "../support/fixture-protocol.ts";
 import { metricOf, startGateway, until } from "../support/gateway.ts";
 
 const options = { timeout: 20_000 };
@@ -25,6 +26,24 @@ function sender(t: TestContext, port: number): Sender {
     });
   return { answers, send };
 }
+
+test("a datagram that a protocol's defect can't tell from others stops nobody", options, async (t) => {
+  const defective = {
+    ...fixtureProtocol,
+    detect(bytes: Uint8Array) {
+      if (bytes[0] === 0) throw new Error("a defect");
+      return fixtureProtocol.detect(bytes, "udp");
+    },
+  };
+  const { gateway, port, intake, logged } = await startGateway({}, [defective]);
+  t.after(() => gateway.stop());
+  intake.register("d1");
+  const { send, answers } = sender(t, port);
+  await send("\0");
+  await send("#I,d1\n");
+  await until(() => answers.length === 1);
+  assert.equal(logged.filter((line) => line.includes("a defect")).length, 1);
+});
 
 test("senders whom nobody knows never push out those who are known", options, async (t) => {
   const { gateway, port, intake, metrics } = await startGateway({ udpSessions: 2, udpAsking: 3 });

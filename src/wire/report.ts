@@ -36,12 +36,12 @@ export function raise(report: Draft, alarm: Alarm): void {
 
 /**
  * Puts a number where the catalogue says. One that the reading can't have (a code for "not measured", a damaged message), and one that another part of the message has
- * given already, becomes an attribute under the name that the manual has for it, which must be no reading's. Undefined and NaN are left out.
+ * given already, becomes an attribute under the name that the manual has for it, which must be no reading's. Undefined, NaN, and what a double does not hold exactly are left out.
  */
 export function put(report: Draft, name: NumberReading, value: number | undefined, manualName: string): void {
   if (value === undefined || Number.isNaN(value)) return;
   if (report.readings[name] === undefined && isInRange(name, value)) report.readings[name] = value + 0;
-  else if (Number.isFinite(value)) report.attributes[manualName] = value + 0;
+  else if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) report.attributes[manualName] = value + 0;
 }
 
 /** A number of the position itself, from `least` to `most`; anything else that a field has is kept under the manual's name, which must be no reading's. */

@@ -101,7 +101,7 @@ test("requests of OwnTracks and of OsmAnd over one connection, as a proxy brings
   await call(service, "POST", "/api/devices", { id: "jane/phone", name: "OwnTracks" });
   await call(service, "POST", "/api/devices", { id: "phone-4", name: "OsmAnd" });
   const body = JSON.stringify({ _type: "location", lat: 51.125, lon: 13.7375, tst: Math.floor(Date.now() / 1000) });
-  const own = `POST /pub HTTP/1.1\r\nX-Limit-U: jane\r\nX-Limit-D: phone\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const own = `POST /pub HTTP/1.1\r\nX-Limit-U: jane\r\nX-Limit-D: phone\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   const peer = new Peer(service.devicePort);
   peer.send(
     `GET /?id=phone-4&timestamp=1770113730&lat=1&lon=2 HTTP/1.1\r\n\r\n${own}GET /?id=phone-4&timestamp=1770113731&lat=1.0001&lon=2 HTTP/1.1\r\nConnection: close\r\n\r\n`,

@@ -6,7 +6,7 @@ import { type Figure, rate } from "./support/figures.ts";
 
 const devices = 500;
 const seconds = 5;
-/** The same hours again: positions so many milliseconds beside those of the pass before. */
+/** Each pass sends the same hours again, with each position this much later than in the pass before, ms. */
 const passes = 3;
 const passMs = 300;
 /** Four days ago each tracker began to report each second. */

@@ -42,7 +42,7 @@ const hiddenMs = 5000;
  * goes, the next one goes on where it ended. Locks are for secure pages (HTTPS, or this machine's own); elsewhere each tab has a stream of its own while somebody looks at it. `name`: of the person, whose tabs these are.
  */
 export function followTogether<P>(name: string, hearer: StreamHearer, state: TabState<P>): () => void {
-  // In a page that is not secure there is none, whatever its type says.
+  // Browsers have no locks in a page that came by plain HTTP, although the type says so.
   const locks: LockManager | undefined = navigator.locks;
   if (locks === undefined) return followWhileSeen(hearer);
   const tab = new StreamTab(`waybeam.stream.${name}`, locks, hearer, state);

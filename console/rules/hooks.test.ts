@@ -18,7 +18,7 @@ it("rows that nobody touched mean the same channels, with each format said", () 
   });
 });
 
-it("a new row has its secret or token, and an empty one is none", () => {
+it("a new webhook or chat is sent with its secret, and an empty row is left out", () => {
   const rows = [
     { format: "waybeam" as const, target: " https://c.example/ ", secret: "0123456789abcdef", template: "x" },
     { format: "telegram" as const, target: "@fleet", secret: "1:AA", template: "" },

@@ -16,9 +16,9 @@ export interface Passwords {
    */
   hash(value: string, accountKey: number, least?: number): Promise<string>;
   /**
-   * Whether a password is the one that is kept in this form; it may come encrypted. It takes its turn as `hash` does, where nobody is known yet those of an
-   * address take turns. Null, for a user that has no password or is none: the same work, and never. `known`: the browser is one that the user had before, so it waits
-   * its turn however many strangers do.
+   * Whether a password, which may come encrypted, is the one of this hash. It takes its turn as `hash` does; before anybody is known, the passwords of one address
+   * take turns. With a null `hash` (no such user, or a user without a password) the answer is false after the same work, so that the time tells nothing. `known`: the
+   * user has signed in with this browser before. A known browser keeps its place in the queue, however many strangers wait.
    * @throws ApiError `tooManyRequests`, `unavailable`
    */
   matches(value: string, hash: string | null, owner: PasswordOwner, known?: boolean): Promise<boolean>;

@@ -56,7 +56,7 @@ export function createSharedPlaces(context: SharedPlacesContext): SharedPlaces {
 
   async function scope({ share: { target }, user }: HeldShare): Promise<DeviceScope> {
     if ("group" in target) {
-      // An admin's group is seen whole, also where it is gone: then it names no devices.
+      // The scope of an admin takes any group. The link of a deleted one is not valid, rather than empty.
       await groups.find(user, target.group).catch(notValid);
       return scopeOf(user, { devices: undefined, groups: [target.group] }, visibility, groups);
     }

@@ -3,7 +3,7 @@ import { advance } from "../fold/totals.ts";
 import type { SaidRecord } from "../model/said.ts";
 import { asBeginning, type Day, dayOf, type FoldPoint } from "./days.ts";
 
-/** A busy day has a point each so many records. */
+/** Records from one point of a busy day to the next. */
 export const usualSpacing = 4096;
 
 /** Folds records in their order, day by day. */
@@ -39,7 +39,7 @@ export class DayWalk {
     return this.#point;
   }
 
-  /** The day of the last record. Undefined: there is none. */
+  /** The day of the last record. Undefined: no record was added. */
   get day(): number | undefined {
     return this.#day;
   }

@@ -124,7 +124,10 @@ export class Listener {
     this.#look().catch(this.#context.failed);
   }
 
-  /** Groups of the account have changed. Where that matters it is told nothing until the next `check` asks what it sees: thousands may listen, and groups may change all the time. */
+  /**
+   * Groups of the account have changed. A listener that depends on them hears nothing until the next `check` asks the store what its user sees. Asking at once would
+   * cost a question for each of thousands of listeners with each change.
+   */
   groupsChanged(): void {
     if (this.#lastScope?.all === true) return;
     this.#scope = undefined;

@@ -1,3 +1,5 @@
+import type { SaidRecord } from "./said.ts";
+
 /**
  * The sums that a device's history gives, as of one record: a fold over its records in the order of event time,
  * so they do not depend on the order in which the records arrived.
@@ -36,61 +38,16 @@ export interface Anchor {
   readonly longitude: number;
 }
 
-/** Where a record stands in its device's history: by event time; at one moment, as they came. */
-export interface RecordPlace {
-  /** Event time, epoch ms. */
-  readonly time: number;
+/** What a tracker said of one moment, with what follows from it. Made when somebody reads it; only what was said is stored. */
+export interface LocationRecord extends SaidRecord {
   /**
-   * The device's records are numbered as they arrive, from `firstArrival` on. What was stored before records had numbers has its hash here, which is smaller:
-   * in which order those of one moment came, nobody knows.
+   * For a record that is shown at the position of an earlier one: when that was taken. So a record that came without a position is shown at the one that `totals.anchor` names; where there is
+   * none yet, it has latitude and longitude 0, which mean nothing: then it is no location, and only readings show it.
    */
-  readonly arrival: number;
-}
-
-/** Number of the first record of a device. Greater than any hash; 2^52 more numbers are exact. */
-export const firstArrival = 2 ** 52;
-
-/** The place before all records of a moment. */
-export function placeBefore(time: number): RecordPlace {
-  return { time, arrival: Number.NEGATIVE_INFINITY };
-}
-
-/** The place behind all records of a moment. */
-export function placeBehind(time: number): RecordPlace {
-  return { time, arrival: Number.POSITIVE_INFINITY };
-}
-
-/** Order of a device's records. */
-export function byPlace(one: RecordPlace, other: RecordPlace): number {
-  return one.time - other.time || one.arrival - other.arrival;
-}
-
-/**
- * One stored location, immutable but for `totals` (a late record changes those of the records after it).
- * Order within a device: by `time`, then by `arrival`. (`time`, `hash`) is the content key that drops exact repeats.
- */
-export interface LocationRecord extends RecordPlace {
-  /** 52-bit hash of everything that was reported. */
-  readonly hash: number;
-  /** Arrival time, epoch ms. */
-  readonly receivedAt: number;
-  /** The tracker itself says whether its position is valid. */
-  readonly valid: boolean;
-  readonly latitude: number;
-  readonly longitude: number;
-  readonly speed?: number;
-  readonly course?: number;
-  /**
-   * It came without a position. It is shown at the one that `totals.anchor` names, taken at `positionTime`; where there is none yet, it has latitude and longitude 0,
-   * which mean nothing: then it is no location, and only readings show it.
-   */
-  readonly unlocated?: true;
-  /** For a record that is shown at the position of an earlier one: when that was taken. */
   readonly positionTime?: number;
-  /** The other fields of the API's Location as JSON members, `attributes` last and left open: see `locationJson`. */
-  readonly extras: string;
   /** The Location's alert and warning fields as JSON members, with a leading comma; absent where there are none: see `alertMembers`. */
   readonly alerts?: string;
+  /** Sums over all of the history up to this record. */
   readonly totals: Totals;
 }
 
@@ -103,38 +60,6 @@ export function withTotals(record: LocationRecord, totals: Totals): LocationReco
   return { ...rest, latitude, longitude, ...(anchor && { positionTime: anchor.time }), totals };
 }
 
-/** The state of a device: what each commit that concerns it changes, and all that the next one must know. */
-export interface DeviceState {
-  /** Grows by one with each commit; a commit that finds another version must reload. 0: never reported. */
-  readonly version: number;
-  /** Event time of the newest record; 0: none. */
-  readonly time: number;
-  /** Totals as of the newest record. */
-  readonly totals: Totals;
-  /**
-   * What `lastLocation` answers: the newest record, at the last credible position; the newest one with a position where none was ever credible.
-   * Absent before the first position ever.
-   * (Where the newest record's position is not credible or it has none, this one repeats the last credible position and says so by `positionTime`.)
-   */
-  readonly last?: LocationRecord;
-  /** When the newest record arrived, where `last` is another one. */
-  readonly receivedAt?: number;
-  /** How many records were numbered so far. */
-  readonly arrivals: number;
-  /** States of the device's alert rules, as text that the alert engine reads. */
-  readonly rules?: string;
-  /**
-   * Retention deletes records from before this event time. A report from before it may repeat one of them, so it is not stored. The last chunk before it stays,
-   * because totals go on from there. Absent: nothing was deleted. It never goes back.
-   */
-  readonly keptFrom?: number;
-}
-
-/** When a device's newest record arrived; undefined: there is none. */
-export function arrivalOf({ receivedAt, last }: DeviceState): number | undefined {
-  return receivedAt ?? last?.receivedAt;
-}
-
 /** Totals of a device without any record. */
 export const noTotals: Totals = Object.freeze({
   odometerMm: 0,
@@ -143,9 +68,6 @@ export const noTotals: Totals = Object.freeze({
   inputsKnown: 0,
   inputsActive: 0,
 });
-
-/** State of a device that never reported. */
-export const neverReported: DeviceState = Object.freeze({ version: 0, time: 0, arrivals: 0, totals: noTotals });
 
 /** Sums that are added to totals. */
 export type TotalsSums = Pick<Totals, "odometerMm" | "sensorMs">;

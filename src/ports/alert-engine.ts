@@ -3,9 +3,10 @@ import type { Alert, AlertEnd, AlertHandling, LocationAlerts } from "../model/al
 import type { DeviceKey } from "../model/device.ts";
 import type { Attributes } from "../model/effects.ts";
 import type { FuelTables } from "../model/fuel-table.ts";
-import type { DeviceState, LocationRecord, RecordPlace, Totals } from "../model/location.ts";
+import type { Totals } from "../model/location.ts";
 import type { NewNotice } from "../model/notice.ts";
 import type { Readings } from "../model/readings.ts";
+import type { Standing } from "./follow.ts";
 
 /** A report as rules see it. */
 export interface Observation {
@@ -42,28 +43,28 @@ export interface WatchedDevice {
   readonly fuelTables?: FuelTables | undefined;
 }
 
-/** What is committed with the fixes that caused it. */
+/** What rules found, to be committed with the records that caused it. */
 export interface AlertOutcome {
-  /** The rules' states after it, as text that only the engine reads; undefined: none is kept. Goes into `DeviceState.rules`. */
+  /** Goes into `DeviceHead.rules`. Undefined: none is kept. */
   readonly rules: string | undefined;
   readonly alerts: readonly Alert[];
   readonly notices: readonly NewNotice[];
   /** Ends of alerts, whether people are told of them or not. */
-  readonly ended?: readonly AlertEnd[];
+  readonly ended: readonly AlertEnd[];
 }
 
-/** The rules of one device over one batch of its reports. Nothing of it counts before `outcome` has been committed; a watch that is thrown away has done nothing. */
+/** The rules of one device over records that are newer than all before. Nothing of it counts before `outcome` has been committed; a watch that is thrown away has done nothing. */
 export interface Watch {
-  /** It found as much as one commit may hold: further reports are for the next one. */
+  /** It found as much as one commit may hold: further records are for the next watch. */
   readonly full: boolean;
-  /** The most reports in order that one commit takes beside late ones. */
-  readonly mostBesideLate: number;
-  /** A report that is newer than all before, with the totals after it. Answers the alerts that it raised, if any. */
+  /** The next record, with the totals after it: sums over all of the history. Answers the alerts that it raised, if any. */
   observe(observation: Observation, totals: Totals): LocationAlerts | undefined;
-  /** Reports came that are older than what is stored: of these event times. A review is to see them. */
-  late(from: number, to: number): void;
   /** What became true by time alone. */
   tick(): void;
+  /** Event times of observed records that time alone had already judged past: what it found may be wrong, so the follower takes these for late. */
+  readonly late: { readonly from: number; readonly to: number } | undefined;
+  /** The states as the records alone made them, for `FoldPoint.rules`. Undefined: all rules rest. */
+  settled(): string | undefined;
   /** Undefined: nothing changed. */
   outcome(): AlertOutcome | undefined;
 }
@@ -73,49 +74,54 @@ export interface ToldAlert extends Alert {
   readonly handling: Pick<AlertHandling, "state" | "endedAt">;
 }
 
-/**
- * Whether a review still counts. `late`: more late records came, and the engine names the device again when they rest · `anew`: positions were deleted or the rules
- * changed, and a new review may begin at once.
- */
-export type ReviewStanding = "stands" | "late" | "anew";
+/** Where rules are folded again from. */
+export interface ReviewStart {
+  /** The last record before; undefined: there is none. */
+  readonly time: number | undefined;
+  /** Sums over all of the history. */
+  readonly totals: Totals;
+  /** `FoldPoint.rules` of that point. `"unknown"`: it was so long ago that nobody keeps them; rules begin at rest, and what they find says so. */
+  readonly rules: string | undefined | "unknown";
+  /** Event times of the late records: the first and the last. */
+  readonly late: { readonly from: number; readonly to: number };
+  /** Event time before which the device's positions were deleted. */
+  readonly keptFrom: number | undefined;
+}
+
+/** The rules of a device folded again over the part of its history that late records came into. It reads nothing itself. */
+export interface Review {
+  /** Event time from which on the device's alerts are to be read: of all that may have been told of this part. */
+  readonly toldFrom: number;
+  observe(observation: Observation, totals: Totals): void;
+  /** See `Watch.settled`. Two folds that came to the same have the same text. */
+  settled(): string | undefined;
+  /** Whether these rules still judge as they did at the beginning. False: throw the review away and begin anew. */
+  readonly isCurrent: boolean;
+  /**
+   * What is to be committed. `standing`: how the device stands now · `told`: all alerts of the device since `toldFrom`, in the order of time · `until`: event time up to which the
+   * records were folded again, where the fold met there what is kept; undefined: it went on to the newest record, and its states are the present ones.
+   */
+  outcome(standing: Standing, told: readonly ToldAlert[], now: number, until: number | undefined): ReviewOutcome;
+}
 
 /** What a review comes to. */
 export interface ReviewOutcome extends AlertOutcome {
-  /** Nothing is left to be told: the rules have seen all late records. */
+  /** False: one commit does not hold everything. Commit this, and review the same again. */
   readonly isWhole: boolean;
 }
 
-/** The rules of a device over the part of its history that late records came into. It reads nothing itself. */
-export interface Review {
-  /** The place of history behind which it is to be read. */
-  readonly after: RecordPlace;
-  /** Event time from which on the device's alerts are to be read. */
-  readonly toldFrom: number;
-  /** Whether what the review found still counts for a state of the device. */
-  standing(state: DeviceState): ReviewStanding;
-  /** Begins behind the last record at or before that place. */
-  begin(before: LocationRecord | undefined): void;
-  /** Takes the next records. False: no more are needed. */
-  take(records: readonly LocationRecord[], now: number): boolean;
-  /**
-   * What is to be committed for a state. All records up to that state have been taken, unless no more were needed, and `told` are all alerts of the device since `toldFrom`, in the order of time.
-   * Undefined: the review does not stand for that state (`standing`). The review may take more records afterwards.
-   */
-  outcome(state: DeviceState, told: readonly ToldAlert[], now: number): ReviewOutcome | undefined;
-}
-
-/** Rules over fixes. Nothing here reads a clock or a store but `prepare`. */
+/** Rules over records. Nothing here reads a clock or a store but `prepare`. */
 export interface AlertEngine {
   /** Loads the rules and zones of these accounts. Undefined: they are there. Rejects while the store is down. */
   prepare(accountKeys: Iterable<number>): Promise<void> | undefined;
   /** False: it is known that no rule watches this device, so what only rules look at need not be kept. */
   watches(device: WatchedDevice): boolean;
   /** Undefined: no rule watches this device. `now`: epoch ms, the moment of evaluation. */
-  watch(device: WatchedDevice, state: DeviceState, now: number): Watch | undefined;
-  /** Undefined: no late records wait to be seen. */
-  review(device: WatchedDevice, state: DeviceState): Review | undefined;
-  /** Ingest calls this after it has committed a device. `notices`: the notices in that commit. The device counts as heard of, and the new state sets its timers. */
-  committed(device: WatchedDevice, state: DeviceState, notices: number): void;
+  watch(device: WatchedDevice, standing: Standing, now: number): Watch | undefined;
+  /** Undefined: no rule watches this device. `standing`: how it stands now, with the present states. */
+  review(device: WatchedDevice, standing: Standing, start: ReviewStart, now: number): Review | undefined;
+  /** The follower calls this when it has followed a device. `notices`: those that were committed. The device counts as heard of, and its timers are set. */
+  followed(device: WatchedDevice, standing: Standing, notices: number): void;
   /** The device was heard of without anything to store. */
   heard(device: DeviceKey, now: number): void;
 }

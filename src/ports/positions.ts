@@ -1,4 +1,5 @@
 import type { DeviceKey } from "../model/device.ts";
+import type { UnfollowedSpan } from "../model/follow.ts";
 import type { SaidRecord } from "../model/said.ts";
 
 /**
@@ -9,8 +10,13 @@ export interface PositionStore {
   /**
    * One durable commit, which reads nothing. It resolves when all of it is on disk; it waits while the engine is full (`PositionFigures.logBytes`). If it rejects, it may have been done:
    * append the same again, since repeats are dropped when they are read.
+   * Answers the place of the append, for `followed`: later appends have higher ones.
    */
-  append(batch: readonly DeviceRecords[]): Promise<void>;
+  append(batch: readonly DeviceRecords[]): Promise<number>;
+  /** What was appended and not followed: after a start, what the follower must look at. Some devices at a time. */
+  unfollowed(): AsyncIterable<readonly UnfollowedSpan[]>;
+  /** Everything that was appended up to this place is followed, or noted durably as late: an engine with a log packs it no sooner. Not durable by itself: it may be forgotten over a kill. */
+  followed(place: number): void;
   /** A device's records in a range of event time, ordered by event time and then by arrival, repeats dropped. Reads every append that has resolved. */
   read(device: DeviceKey, range: PositionRange): Promise<PositionPage>;
   /** Deletes a device's records from before a moment, and keeps dropping what comes of that time. `Infinity`: the device is gone. The moment never goes back. */

@@ -1,4 +1,4 @@
-import type { RefusedReport } from "../model/commit.ts";
+import type { RefusedReport } from "../model/refused.ts";
 import type { DeviceKey } from "../model/device.ts";
 
 /** Some of a device's refused reports, newest first. */
@@ -10,8 +10,10 @@ export interface RefusedPage {
   readonly dropped: { readonly reports: number; readonly until: number } | undefined;
 }
 
-/** Reports that are kept as evidence; a commit writes them. */
+/** Reports that are kept as evidence. */
 export interface RefusedStore {
+  /** One durable transaction. Reports of devices that are gone are left out; of a device that has too many bytes, the oldest go. How many went. */
+  add(reports: readonly RefusedReport[]): Promise<number>;
   /** Returns at most `limit`, after the one with that key if it is given. */
   page(device: DeviceKey, limit: number, after?: number): Promise<RefusedPage>;
   /** One bounded step: deletes up to `limit` reports that arrived before a moment. How many it deleted. */

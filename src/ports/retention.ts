@@ -1,26 +1,19 @@
 import type { DeviceKey } from "../model/device.ts";
 
-/** Records of a device that retention may delete, as whole chunks. */
+/** Records of a device that retention may delete: those of whole UTC days. */
 export interface OldPositions {
   readonly count: number;
   /** Event times of the first and the last of them. Without meaning if there are none. */
   readonly from: number;
   readonly to: number;
-  /** What `DeviceState.keptFrom` must be before they are deleted. */
-  readonly keptFrom: number;
 }
 
-/** The result of one step of deleting. */
-export interface DeletedPositions {
-  readonly positions: number;
-  /** There are more, or the device is being sealed and none could be deleted now. */
-  readonly more: boolean;
-}
-
-/** Deletes old positions; ingest implements it, because it owns the states of devices. */
+/** Deletes old positions; the follower implements it, because it owns the heads of devices. */
 export interface PositionKeeper {
-  /** Event time before which positions of a device may have been deleted. Undefined: none was. No promise if the device's state is in memory. */
+  /** Event time before which positions of a device were deleted. Undefined: none was. No promise if the device's head is in memory. */
   keptFrom(device: DeviceKey): number | undefined | Promise<number | undefined>;
-  /** One bounded step: deletes a device's positions from before an event time, as whole chunks of records. From then on, no report from before `keptFrom` is stored. */
-  deleteBefore(device: DeviceKey, before: number): Promise<DeletedPositions>;
+  /** What `deleteBefore` would delete of each of these devices, in the order asked. */
+  oldPositions(devices: readonly DeviceKey[], before: number): Promise<readonly OldPositions[]>;
+  /** Deletes a device's positions of the UTC days that ended before an event time. From then on, no record of these days is read. No totals change. How many records it deleted. */
+  deleteBefore(device: DeviceKey, before: number): Promise<number>;
 }

@@ -1,18 +1,17 @@
 import type { Account, User } from "../model/account.ts";
 import type { AccountCaps } from "../model/caps.ts";
-import type { CommitBatch } from "../model/commit.ts";
 import type { Device, DeviceFields, DeviceKey, SpokenWay } from "../model/device.ts";
-import type { DeviceState, LocationRecord, RecordPlace } from "../model/location.ts";
 import type { QuotaName, Quotas, QuotaUse } from "../model/quotas.ts";
 import type { AlertRuleStore, AlertStore, GeofenceStore, NoticeStore } from "./alert-store.ts";
 import type { CommandStore } from "./command-store.ts";
 import type { DailyStore } from "./daily.ts";
+import type { FollowStore } from "./follow.ts";
 import type { GroupStore } from "./groups.ts";
 import type { MuteStore } from "./mutes.ts";
 import type { Page, PageAsk } from "./pages.ts";
+import type { PositionStore } from "./positions.ts";
 import type { RecipientStore } from "./recipients.ts";
 import type { RefusedStore } from "./refused-store.ts";
-import type { DeletedPositions, OldPositions } from "./retention.ts";
 import type { ShareStore } from "./shares.ts";
 import type { SecondFactorStore, SignInStore } from "./sign-ins.ts";
 
@@ -21,7 +20,8 @@ import type { SecondFactorStore, SignInStore } from "./sign-ins.ts";
  * Every call rejects with `StoreUnavailable` while the store can't be used (full disk, locked file, lost connection), and works again by itself.
  */
 export interface Store {
-  readonly locations: LocationStore;
+  readonly positions: PositionStore;
+  readonly follow: FollowStore;
   readonly devices: DeviceStore;
   readonly users: UserStore;
   readonly accounts: AccountStore;
@@ -89,91 +89,6 @@ export interface AccountQuotas {
   readonly limits: Quotas | undefined;
   readonly own: Partial<Quotas>;
   readonly use: QuotaUse;
-}
-
-/** A commit found a device at another version than it was made for, or deleted: reload these and evaluate again. Nothing was written. */
-export interface CommitConflict {
-  readonly conflicts: readonly DeviceKey[];
-}
-
-/** Event-time range, both ends inclusive, epoch ms. */
-export interface HistoryRange {
-  readonly from: number;
-  readonly to: number;
-  /** Place after which to go on; absent: from the start. */
-  readonly after?: RecordPlace;
-  /** The most records to return. */
-  readonly limit: number;
-  /** The device's account: those who read at the same time take turns by account. */
-  readonly account: number;
-  /** The device's odometer start, km: added to every `milleage`. */
-  readonly odometerStart: number;
-  /** What each record reported, of those without a position too; otherwise those with one as locations. */
-  readonly readings?: boolean;
-}
-
-/** Some of a history's records, in order, as the JSON objects of the API's Location or Reading, joined by commas. */
-export interface HistoryChunk {
-  /** To be read until the next chunk is asked for: its memory may be used again then. */
-  readonly json: Uint8Array;
-  readonly count: number;
-  readonly last: RecordPlace;
-}
-
-/** What surrounds a late record: enough to fold the device's totals again from there. */
-export interface HistoryContext {
-  /** The last record at or before the asked place; absent where there is none. */
-  readonly before?: LocationRecord;
-  /** The records behind the asked place, in order: one at least where there is any, at most `limit`, and fewer where they are long. */
-  readonly from: readonly LocationRecord[];
-  /** Whether records follow those in `from`. */
-  readonly more: boolean;
-}
-
-/** A context whose records are still packed. Hundreds of contexts wait for their batch: as objects, their records would be most of what the garbage collector copies. */
-export interface PackedContext {
-  /** Bytes of the records. */
-  readonly bytes: number;
-  unpack(): HistoryContext;
-}
-
-/** What is stored of one moment of a device. */
-export interface Moment {
-  /** Content hashes of its records, as this version makes them; of a record that an earlier version stored, that version's too. */
-  readonly hashes: Iterable<number>;
-  /** The one that arrived last; absent where there is none. */
-  readonly newest?: LocationRecord;
-}
-
-/** Positions: append-first, never rewritten by a reader. */
-export interface LocationStore {
-  /** States of devices, in the order asked; a device that never reported gives version 0. */
-  states(devices: readonly DeviceKey[]): Promise<readonly DeviceState[]>;
-  /**
-   * One durable transaction. Undefined: all of it is on disk. `written`: called where the batch's records are needed no more, though they are not on disk yet;
-   * who made them may let go of them, so that thousands are not kept from the collector while the disk is waited for.
-   */
-  commit(batch: CommitBatch, written?: () => void): Promise<CommitConflict | undefined>;
-  /** `before` left out: it is not asked for, which is cheaper among thousands of records of one moment. */
-  context(device: DeviceKey, place: RecordPlace, limit: number, before?: "without before"): Promise<HistoryContext>;
-
-  /** As `context`, packed. */
-  packedContext(device: DeviceKey, place: RecordPlace, limit: number): Promise<PackedContext>;
-  /** Estimates from memory how many records of a device lie in a range of event time (inclusive). Returns infinity if too many chunks overlap the range to count them quickly. */
-  countAbout(device: DeviceKey, from: number, to: number): number;
-  /** Resolves when histories can be read. After a start, that may take a while, for which no device is at fault. Whoever reads a history waits for it, too. */
-  readable(): Promise<void>;
-  /** Costs by the number of records of the moment. */
-  moment(device: DeviceKey, time: number): Promise<Moment>;
-  /** What may be deleted of each of these devices because it is from before an event time. */
-  oldPositions(devices: readonly DeviceKey[], before: number): Promise<readonly OldPositions[]>;
-  /**
-   * One bounded step: durably deletes what `oldPositions` tells. The device's `keptFrom` must be on disk and at `before` or later, so that no commit adds records from before that time
-   * any more. No totals change.
-   */
-  deleteOld(device: DeviceKey, before: number): Promise<DeletedPositions>;
-  /** Reads in chunks of bounded size, so that a long history costs no memory. Records committed meanwhile may or may not appear. */
-  history(device: DeviceKey, range: HistoryRange): AsyncIterable<HistoryChunk>;
 }
 
 /** Identifiers (ids and aliases) that an account may hold: a number for each licence, and a number in any case. */

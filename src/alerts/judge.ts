@@ -1,7 +1,8 @@
 import type { AlertFactsOf } from "../model/alert-facts.ts";
 import type { AlertParameters, AlertType } from "../model/alert-rule.ts";
 import { noTotals, type Totals } from "../model/location.ts";
-import type { Observation, WatchedDevice } from "../ports/alert-engine.ts";
+import type { Observation } from "../model/observation.ts";
+import type { WatchedDevice } from "../ports/alert-engine.ts";
 
 /**
  * What a judge says of an observation. `nothing`: it does not speak of it, all stays as it was · `pulse`: it was true in between and is over already ·

@@ -27,7 +27,7 @@ import {
   withPoint,
 } from "./kept.ts";
 import { raised } from "./machine.ts";
-import { observationOf } from "./observation.ts";
+import { observationOf } from "../model/observation.ts";
 import { isCredible, RuleFold } from "./rule-fold.ts";
 import { decodeStates, initialState, type RuleState } from "./rule-state.ts";
 import { settledOf } from "./settled.ts";

@@ -1,5 +1,6 @@
 import type { Totals } from "../model/location.ts";
-import type { Observation, WatchedDevice } from "../ports/alert-engine.ts";
+import type { Observation } from "../model/observation.ts";
+import type { WatchedDevice } from "../ports/alert-engine.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { advanceRule, type Finder, judgeRule, nextMoment } from "./evaluate.ts";
 import { Seen } from "./judge.ts";

@@ -1,6 +1,7 @@
 import type { Alert, AlertFacts } from "../model/alert.ts";
 import type { Totals } from "../model/location.ts";
-import type { Observation, ToldAlert } from "../ports/alert-engine.ts";
+import type { Observation } from "../model/observation.ts";
+import type { ToldAlert } from "../ports/alert-engine.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { minuteMs } from "./families/check.ts";
 

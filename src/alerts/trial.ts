@@ -6,7 +6,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { LocationStore } from "../ports/store.ts";
 import type { NoticeRoom } from "./alert-writer.ts";
-import { observationOf } from "./observation.ts";
+import { observationOf } from "../model/observation.ts";
 import { AccountRules, type RuleSources } from "./rule-book.ts";
 import { StateTexts } from "./state-texts.ts";
 import { DeviceWatch, type WatchTimers } from "./watch.ts";

@@ -1,6 +1,7 @@
 import type { AccountWording, AlertFacts, LocationAlerts } from "../model/alert.ts";
 import type { DeviceState, Totals } from "../model/location.ts";
-import type { AlertOutcome, Observation, Watch, WatchedDevice } from "../ports/alert-engine.ts";
+import type { Observation } from "../model/observation.ts";
+import type { AlertOutcome, Watch, WatchedDevice } from "../ports/alert-engine.ts";
 import type { Ids } from "../ports/ids.ts";
 import { AlertWriter, mostBesideLate, type NoticeRoom } from "./alert-writer.ts";
 import type { CompiledRule } from "./compiled-rule.ts";

@@ -2,7 +2,7 @@ import { credibilityOf } from "../geo/credible.ts";
 import type { PreparedZone } from "../geo/zone.ts";
 import type { ZoneIndex } from "../geo/zone-index.ts";
 import type { Totals } from "../model/location.ts";
-import type { Observation } from "../ports/alert-engine.ts";
+import type { Observation } from "../model/observation.ts";
 import { crossed, isIn, wasIn, type ZoneSight } from "./judge.ts";
 
 const unasked = 8;

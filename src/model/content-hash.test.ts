@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { record } from "../../test/contract/store/records.ts";
-import { contentHashOf, type Located } from "./content-hash.ts";
+import type { Located } from "./content-hash.ts";
 import type { Fix } from "./effects.ts";
 import { ExtrasAndHash } from "./location-json.ts";
+import { keyOf } from "./said.ts";
 
 const written = new ExtrasAndHash();
 
@@ -91,23 +91,9 @@ test("a fix that comes again from the tracker's memory is the same fix, and says
       const live = hashOf({ ...fix(others, 50), alarms }, at);
       assert.equal(hashOf({ ...fix({ archive: true, ...others }, 50), alarms }, at), live);
       assert.equal(JSON.parse(`{${written.extras.slice(1)}}}`).attributes.archive, "true");
-      assert.equal(contentHashOf(record(0, { ...at, extras: written.extras })), live);
+      assert.equal(keyOf({ time: 0, receivedAt: 0, ...at, extras: written.extras }), live);
     }),
   );
   assert.notEqual(hashOf(fix({ archive: false }, 50), at), hashOf(fix({}, 50), at));
   assert.notEqual(hashOf(fix({ archived: "true" }, 50), at), hashOf(fix({}, 50), at));
-});
-
-test("a fix that an earlier version stored from the tracker's memory is the same fix, wherever its mark stands", () => {
-  const of = (text: string) => contentHashOf(record(0, { extras: `,"attributes":{${text}` }));
-  for (const [stored, live] of [
-    ['"uploadMode":"1","archive":"true","cells":"x"', '"uploadMode":"1","cells":"x"'],
-    ['"archive":"true","valid":"false"', '"valid":"false"'],
-    ['"archive":"true","alarms":"sos"', '"alarms":"sos"'],
-    ['"archive":"true"', ""],
-  ] as const)
-    assert.equal(of(stored), of(live), stored);
-  const spoken = '"text":",\\"archive\\":\\"true\\""';
-  assert.notEqual(of(spoken), of('"text":""'));
-  assert.notEqual(of('"x":"1","archive":"truest"'), of('"x":"1"'));
 });

@@ -1,5 +1,3 @@
-import { firstArrival, type LocationRecord } from "./location.ts";
-
 /** Stand for what is not a number. Small integers, so that they differ from the halves of usual doubles. */
 const absent = 0x11;
 const yes = 0x22;
@@ -25,14 +23,6 @@ export const fromMemory = { name: "archive", json: ',"archive":"true"' } as cons
 const fromMemoryBytes = new TextEncoder().encode(fromMemory.json.slice(1));
 const comma = 0x2c;
 
-/** Where it stands in extras that earlier versions wrote: behind a comma, or as the first attribute. A quote within a text is escaped, so no text looks like this. */
-const anyMark = new RegExp(`${fromMemory.json}|(?<=\\{)${fromMemory.json.slice(1)},?`);
-
-/** Whether bytes of a record hold the mark, wherever: earlier versions counted it as content, so `contentHashOf` may give another hash than the record has. */
-export function holdsMark(bytes: Uint8Array, from: number, to: number): boolean {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).includes(fromMemoryBytes);
-}
-
 /** Where the content of extras ends. */
 function contentEnd(bytes: Uint8Array, from: number, to: number): number {
   const start = to - fromMemoryBytes.length;
@@ -57,12 +47,8 @@ export class ContentHash {
   #high = 0;
 
   /** `located`: none for a record without a position of its own. Its extras are the bytes [from, to) in UTF-8. */
-  of(located: Located | undefined, viewed: ViewedBytes, from: number, to: number): number {
-    return this.withMark(located, viewed, from, contentEnd(viewed.bytes, from, to));
-  }
-
-  /** The same over all extras, as earlier versions made it: where a report comes from the tracker's memory, the hash differs. */
-  withMark(located: Located | undefined, { bytes, view }: ViewedBytes, from: number, end: number): number {
+  of(located: Located | undefined, { bytes, view }: ViewedBytes, from: number, to: number): number {
+    const end = contentEnd(bytes, from, to);
     this.#low = 0x27d4eb2f;
     // As a signed integer, 0x9e3779b9: one that is no small integer to the engine makes each step a floating-point one.
     this.#high = -0x61c88647;
@@ -102,21 +88,4 @@ export class ContentHash {
     const low = this.#low ^ (this.#low >>> 13);
     return (high & 0xfffff) * 0x1_0000_0000 + (low >>> 0);
   }
-}
-
-/** One for all: it holds nothing between two records. */
-const contentHash = new ContentHash();
-
-/** Whether the hash that a record is stored under may be one of an earlier version: it has no number, or its hash may count the mark of the tracker's memory. */
-export function mayHaveOldHash({ arrival, extras }: Pick<LocationRecord, "arrival" | "extras">): boolean {
-  return arrival < firstArrival || anyMark.test(extras);
-}
-
-/** The hash of what a stored record says, whatever hash an earlier version of the program stored it under. */
-export function contentHashOf(record: LocationRecord): number {
-  const bytes = Buffer.from(record.extras.replace(anyMark, ""));
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const { valid, latitude, longitude, speed, course } = record;
-  const located = record.unlocated ? undefined : { valid, latitude, longitude, speed, course };
-  return contentHash.of(located, { bytes, view }, 0, bytes.byteLength);
 }

@@ -1,32 +1,10 @@
-import type { Alarm } from "../model/alarms.ts";
 import type { Alert, AlertEnd, AlertHandling, LocationAlerts } from "../model/alert.ts";
 import type { DeviceKey } from "../model/device.ts";
-import type { Attributes } from "../model/effects.ts";
 import type { FuelTables } from "../model/fuel-table.ts";
 import type { Totals } from "../model/location.ts";
 import type { NewNotice } from "../model/notice.ts";
-import type { Readings } from "../model/readings.ts";
+import type { Observation } from "../model/observation.ts";
 import type { Standing } from "./follow.ts";
-
-/** A report as rules see it. */
-export interface Observation {
-  /** Event time, epoch ms. */
-  readonly time: number;
-  readonly receivedAt: number;
-  /** It has a position of its own, valid or not; and one that is valid. */
-  readonly located: boolean;
-  readonly positioned: boolean;
-  /** Meaningful where `located`. */
-  readonly latitude: number;
-  readonly longitude: number;
-  readonly speed: number | undefined;
-  readonly course: number | undefined;
-  /** m */
-  readonly altitude: number | undefined;
-  readonly alarms: readonly Alarm[];
-  readonly readings: Readings;
-  readonly attributes: Attributes;
-}
 
 /** The device that a watch is about. */
 export interface WatchedDevice {
@@ -120,8 +98,8 @@ export interface AlertEngine {
   watch(device: WatchedDevice, standing: Standing, now: number): Watch | undefined;
   /** Undefined: no rule watches this device. `standing`: how it stands now, with the present states. */
   review(device: WatchedDevice, standing: Standing, start: ReviewStart, now: number): Review | undefined;
-  /** The follower calls this when it has followed a device. `notices`: those that were committed. The device counts as heard of, and its timers are set. */
+  /** The follower calls this when what it found for a device was committed: from new records, by time alone, or by a review. `notices`: those of the commit. It sets the device's timers. */
   followed(device: WatchedDevice, standing: Standing, notices: number): void;
-  /** The device was heard of without anything to store. */
+  /** The device was heard of, though its newest record is as before: late records came, or nothing to store. */
   heard(device: DeviceKey, now: number): void;
 }

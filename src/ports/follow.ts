@@ -3,8 +3,9 @@ import type { DeviceKey } from "../model/device.ts";
 import type { Day, DeviceHead } from "../model/follow.ts";
 import type { Totals, TotalsSums } from "../model/location.ts";
 import type { NewNotice } from "../model/notice.ts";
+import type { Observation } from "../model/observation.ts";
 import type { SaidRecord } from "../model/said.ts";
-import type { Observation, WatchedDevice } from "./alert-engine.ts";
+import type { WatchedDevice } from "./alert-engine.ts";
 
 /** A record that has just been appended, with what rules see of it: readings as they were said. */
 export interface FreshRecord extends SaidRecord, Observation {}

@@ -1,5 +1,5 @@
-import type { RefusedReport } from "../model/refused.ts";
 import type { DeviceKey } from "../model/device.ts";
+import type { RefusedReport } from "../model/refused.ts";
 
 /** Some of a device's refused reports, newest first. */
 export interface RefusedPage {

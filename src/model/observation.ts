@@ -1,8 +1,28 @@
-import { type Alarm, alarmNames } from "../model/alarms.ts";
-import type { LocationRecord } from "../model/location.ts";
-import { readableExtras } from "../model/location-json.ts";
-import { accessories, isReading, type ReadingName, type Readings, readingRows } from "../model/readings.ts";
-import type { Observation } from "../ports/alert-engine.ts";
+import { type Alarm, alarmNames } from "./alarms.ts";
+import type { Attributes } from "./effects.ts";
+import { readableExtras } from "./location-json.ts";
+import { accessories, isReading, type ReadingName, type Readings, readingRows } from "./readings.ts";
+import type { SaidRecord } from "./said.ts";
+
+/** A record as rules see it. */
+export interface Observation {
+  /** Event time, epoch ms. */
+  readonly time: number;
+  readonly receivedAt: number;
+  /** It has a position of its own, valid or not; and one that is valid. */
+  readonly located: boolean;
+  readonly positioned: boolean;
+  /** Meaningful where `located`. */
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly speed: number | undefined;
+  readonly course: number | undefined;
+  /** m */
+  readonly altitude: number | undefined;
+  readonly alarms: readonly Alarm[];
+  readonly readings: Readings;
+  readonly attributes: Attributes;
+}
 
 const alarms: ReadonlySet<string> = new Set(alarmNames);
 
@@ -15,11 +35,11 @@ function isAlarm(name: string): name is Alarm {
 }
 
 /**
- * A stored record as the report that it was made of: as rules see it. Inputs below the highest reported one are there and off, and values of attributes are text; readings
+ * A stored record as rules saw the report that it was made of. Inputs below the highest reported one are there and off, and values of attributes are text; readings
  * are typed again. Of what the API rounds to whole numbers (battery, fuel, rpm), the exact value stands among the attributes.
  */
-export function observationOf(record: LocationRecord): Observation {
-  const located = !record.unlocated && record.positionTime === undefined;
+export function observationOf(record: SaidRecord): Observation {
+  const located = !record.unlocated;
   const { readings, attributes, altitude, alarmList } = parse(record.extras);
   return {
     time: record.time,

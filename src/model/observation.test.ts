@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { alarmNames } from "../model/alarms.ts";
-import { reservedAttributes } from "../model/attribute-names.ts";
-import type { Report } from "../model/effects.ts";
-import { type LocationRecord, noTotals } from "../model/location.ts";
-import { extrasOf } from "../model/location-json.ts";
-import { type Readings, readingRows } from "../model/readings.ts";
+import { alarmNames } from "./alarms.ts";
+import { reservedAttributes } from "./attribute-names.ts";
+import type { Report } from "./effects.ts";
+import { extrasOf } from "./location-json.ts";
 import { observationOf } from "./observation.ts";
+import { type Readings, readingRows } from "./readings.ts";
+import type { SaidRecord } from "./said.ts";
 
 const numbers = fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((value) => value + 0);
 const kinds = { number: numbers, boolean: fc.boolean(), string: fc.string() };
@@ -52,17 +52,12 @@ test("a stored record is observed as its report was", () => {
     fc.property(reports, (report) => {
       // Names that pass for the service's own stand under others; two that then are the same can't both be told.
       fc.pre(Object.keys(report.attributes).every((name) => !name.startsWith("reported.")));
-      const record: LocationRecord = {
-        time: 1,
-        arrival: 2,
-        hash: 2,
-        receivedAt: 3,
-        valid: report.type === "fix" && report.valid,
-        latitude: 1,
-        longitude: 2,
-        ...(report.type === "readings" && { positionTime: 1 }),
+      const said = { time: 1, receivedAt: 3, valid: report.type === "fix" && report.valid, latitude: 1, longitude: 2 };
+      const record: SaidRecord = {
+        ...said,
+        key: 2,
+        ...(report.type === "readings" && { unlocated: true }),
         extras: extrasOf(report),
-        totals: noTotals,
       };
       const seen = observationOf(record);
       assert.deepEqual(seen.readings, asStored(report));
@@ -79,17 +74,8 @@ test("a stored record is observed as its report was", () => {
 test("names that the service keeps for itself are the tracker's own again", () => {
   for (const name of reservedAttributes) {
     const extras = extrasOf({ type: "readings", alarms: [], readings: {}, attributes: { [name]: "own" } });
-    const seen = observationOf({
-      time: 1,
-      arrival: 1,
-      hash: 1,
-      receivedAt: 1,
-      valid: false,
-      latitude: 0,
-      longitude: 0,
-      extras,
-      totals: noTotals,
-    });
+    const said = { time: 1, receivedAt: 1, key: 1, valid: false, latitude: 0, longitude: 0 };
+    const seen = observationOf({ ...said, extras });
     assert.deepEqual(seen.attributes, { [name]: "own" });
     assert.deepEqual(seen.readings, {});
   }

@@ -19,15 +19,6 @@ const mostNotices = 500;
 /** Of one device's commit: what reports bring beyond is its next commit. */
 const fullAlerts = 500;
 const fullNotices = 1000;
-/** Most reports of a device that are judged beside late ones in one commit: with one rule, and with many. Each report may raise as many alerts as any other. */
-const mostOfOne = 500;
-const leastOfMany = 5;
-
-/** How many reports in order one commit takes beside late ones, of a device with this number of rules. */
-export function mostBesideLate(rules: number): number {
-  return Math.max(leastOfMany, Math.floor(mostOfOne / Math.min(Math.max(rules, 1), mostAlerts)));
-}
-
 /** What was found and is not kept, because there was too much of it at a time. */
 export interface LeftOut {
   readonly alerts: number;
@@ -50,6 +41,11 @@ const reasons = {
   commandFar: "the report's time is more than an hour from its arrival: the command is not sent",
 } as const;
 
+/** Whether people are told that what the rule raised is over. */
+export function tellsEnds({ rule }: Pick<CompiledRule, "rule">): boolean {
+  return rule.notifyWhenOver || rule.notifyOnlyWhenOver;
+}
+
 /** Writes what the rules of one device found as alerts and notices. */
 export class AlertWriter implements Finder {
   readonly alerts: Alert[] = [];
@@ -66,6 +62,8 @@ export class AlertWriter implements Finder {
   #left = { alerts: 0, notices: 0 };
   readonly #room: NoticeRoom;
   late = false;
+  /** What each alert says beside its own text. */
+  remark: string | undefined;
 
   constructor(device: WatchedDevice, wording: AccountWording, ids: Ids, now: number, room: NoticeRoom) {
     this.#room = room;
@@ -75,29 +73,24 @@ export class AlertWriter implements Finder {
     this.#now = now;
   }
 
-  raised(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void {
+  /** `told`: people know of it, so it stands in the record alone. */
+  raised(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts, told = false): void {
     const alert = this.#write(rule, "raised", seen, time, facts);
-    if (alert === undefined) return;
+    if (alert === undefined || told) return;
     this.#command(rule, alert, seen.observation?.receivedAt ?? this.#now);
     if (!rule.rule.notifyOnlyWhenOver || rule.momentary) this.#notify(rule, alert);
   }
 
-  over(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void {
-    const { notifyWhenOver, notifyOnlyWhenOver } = rule.rule;
-    this.closed(rule, time);
-    if (!notifyWhenOver && !notifyOnlyWhenOver) return;
+  /** Tells the end of what was raised, if people want to know of ends. */
+  over(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts, told = false): void {
+    if (!tellsEnds(rule)) return;
     const alert = this.#write(rule, "over", seen, time, facts);
-    if (alert !== undefined) this.#notify(rule, alert);
+    if (alert !== undefined && !told) this.#notify(rule, alert);
   }
 
   /** Closes what the rule raised: it is over, whether people are told or not. */
   closed({ rule: { key: ruleKey } }: CompiledRule, time: number): void {
     this.ended.push({ ruleKey, time, foundAt: this.#now });
-  }
-
-  /** What people were told as part of something else stands in the record alone. */
-  known(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void {
-    this.#write(rule, "raised", seen, time, facts);
   }
 
   /** The record says of an alert that it was never true. Nobody is told. */
@@ -107,7 +100,7 @@ export class AlertWriter implements Finder {
     const same = { device, ruleKey, ruleId, name, type, time, latitude, longitude, speed, critical, facts };
     const [id, raisedAt] = [this.#ids.uuid(), this.#now];
     this.alerts.push({ ...same, id, phase: "withdrawn", raisedAt, late: true, text });
-    this.ended.push({ ruleKey, withdrawn: alert.id, time, foundAt: this.#now });
+    if (alert.phase === "raised") this.ended.push({ ruleKey, withdrawn: alert.id, time, foundAt: this.#now });
   }
 
   /** So much was found that no further report is for this commit. */
@@ -172,7 +165,8 @@ export class AlertWriter implements Finder {
       facts,
     };
     const mileage = this.#device.odometerStart + totals.odometerMm / 1_000_000;
-    const alert = { ...untold, text: alertTextOf(untold, rule.rule.text, this.#device, mileage, this.#wording) };
+    const own = alertTextOf(untold, rule.rule.text, this.#device, mileage, this.#wording);
+    const alert = { ...untold, text: this.remark === undefined ? own : `${own} (${this.remark})` };
     this.alerts.push(alert);
     return alert;
   }

@@ -13,6 +13,8 @@ export interface CompiledRule {
   readonly rule: AlertRule;
   /** Fingerprint of what it judges by; its state is carried on as long as this stays. */
   readonly judged: number;
+  /** Tells rules and what they judge by apart, 32 bits. */
+  readonly print: number;
   readonly clock: "none" | "event" | "arrival";
   readonly momentary: boolean;
   /** It looks at sums over the whole history. */
@@ -69,9 +71,11 @@ export function compileRule(
   const zoneNames = zones.map((zone) => zone?.name ?? "");
   const { holdSeconds, cooldownSeconds, rearmAt } = rule.hysteresis;
   const schedule = rule.schedule === null ? undefined : new Schedule(rule.schedule, accountZone);
+  const judged = fingerprintOf(rule);
   return {
     rule,
-    judged: fingerprintOf(rule),
+    judged,
+    print: (judged ^ Math.imul(rule.key, 0x9e3779b1)) >>> 0,
     clock: type.clock,
     momentary: type.momentary,
     sums: type.sums === true || namesSum(rule),

@@ -1,5 +1,5 @@
-import type { DeviceState } from "../model/location.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
+import type { Standing } from "../ports/follow.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { momentOf } from "./device-time.ts";
 import { nextMoment } from "./evaluate.ts";
@@ -14,13 +14,13 @@ const seen = new Seen();
 export const neverDue: Due = Object.freeze({
   at: Number.POSITIVE_INFINITY,
   quietMs: Number.POSITIVE_INFINITY,
-  standing: false,
+  silent: false,
 });
 
 /** When time alone may change something in a device's rules. */
 export function dueOf(
   device: WatchedDevice,
-  state: DeviceState,
+  standing: Standing,
   rules: readonly CompiledRule[],
   states: readonly RuleState[],
   heardAt: number,
@@ -28,11 +28,11 @@ export function dueOf(
 ): Due {
   let at = Number.POSITIVE_INFINITY;
   let quietMs = Number.POSITIVE_INFINITY;
-  let standing = false;
+  let silent = false;
   seen.device = device;
-  seen.totals = state.totals;
-  seen.previous = state.totals;
-  seen.previousTime = state.time;
+  seen.totals = standing.totals;
+  seen.previous = standing.totals;
+  seen.previousTime = standing.time;
   seen.now = now;
   seen.heardAt = heardAt;
   for (let index = 0; index < rules.length; index++) {
@@ -45,8 +45,8 @@ export function dueOf(
       // Moves with everything that is heard, so it is told as a time of quiet.
       if (heardAt > 0) quietMs = Math.min(quietMs, Math.max(0, moment - heardAt));
     } else if (moment !== Number.POSITIVE_INFINITY)
-      at = Math.min(at, rule.clock === "arrival" ? moment : momentOf(state, moment));
-    if (rule.rule.type === "offline" && own.level) standing = true;
+      at = Math.min(at, rule.clock === "arrival" ? moment : momentOf(standing, moment));
+    if (rule.rule.type === "offline" && own.level) silent = true;
   }
-  return at === neverDue.at && quietMs === neverDue.quietMs && !standing ? neverDue : { at, quietMs, standing };
+  return at === neverDue.at && quietMs === neverDue.quietMs && !silent ? neverDue : { at, quietMs, silent };
 }

@@ -1,17 +1,16 @@
 import type { DeviceKey } from "../model/device.ts";
-import { arrivalOf, type DeviceState } from "../model/location.ts";
-import type { AlertEngine, Review, Watch, WatchedDevice } from "../ports/alert-engine.ts";
+import type { AlertEngine, Review, ReviewStart, Watch, WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertRuleStore } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Standing } from "../ports/follow.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
-import type { DeviceStore, LocationStore } from "../ports/store.ts";
+import type { DeviceStore } from "../ports/store.ts";
 import type { LeftOut, NoticeRoom } from "./alert-writer.ts";
+import type { CompiledRule } from "./compiled-rule.ts";
 import { dueOf } from "./due.ts";
-import { markIn } from "./kept.ts";
-import { LateDevices } from "./late-devices.ts";
 import { NoticeRate } from "./notice-rate.ts";
 import { Rebuild } from "./rebuild.ts";
 import { DeviceReview } from "./review.ts";
@@ -35,7 +34,8 @@ const unheardGraces = 15;
 export interface AlertEngineDeps extends RuleSources {
   readonly alertRules: Pick<AlertRuleStore, "list" | "accounts">;
   readonly devices: Pick<DeviceStore, "list">;
-  readonly locations: Pick<LocationStore, "states">;
+  /** How devices stand now, in the order asked; undefined: one was never followed. */
+  standings(devices: readonly DeviceKey[]): Promise<readonly (Standing | undefined)[]>;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -50,35 +50,34 @@ export interface AlertEngineDeps extends RuleSources {
    * One for which nothing comes of it is told again half a minute later.
    */
   onDue(devices: readonly WatchedDevice[]): void;
-  /** These devices have late records that their rules have not seen in their place: each is to be reviewed. One that still has some is told again. */
-  onLate(devices: readonly WatchedDevice[]): void;
 }
 
-interface Committed {
+interface Followed {
   readonly device: WatchedDevice;
-  readonly state: DeviceState;
+  readonly standing: Standing;
+  readonly turn: number;
 }
 
-/** Rules over fixes, with their timers. */
+/** Rules over records, with their timers. */
 export class RuleEngine implements AlertEngine {
   readonly #deps: AlertEngineDeps;
   readonly #book: RuleBook;
   readonly #texts = new StateTexts();
   readonly #timers: Timers;
-  readonly #late = new LateDevices();
   readonly #rebuild: Rebuild;
   readonly #watchTimers: WatchTimers = {
-    heardAt: ({ key }, state) => this.#heardAt(key, state),
-    silentUntil: ({ key }, state) =>
-      this.#heardAt(key, state) < this.#startedWall ? this.#startedWall + unheardGraces * this.#deps.graceMs : 0,
-    heard: ({ key }, now) => this.#timers.heard(key, now),
-    unchanged: (device, state, now) => {
+    heardAt: ({ key }, standing) => this.#heardAt(key, standing),
+    silentUntil: ({ key }, standing) =>
+      this.#heardAt(key, standing) < this.#startedWall ? this.#startedWall + unheardGraces * this.#deps.graceMs : 0,
+    unchanged: (device, standing, now) => {
       const account = this.#book.of(device.accountKey);
-      if (account !== undefined) this.#setTimer(device, state, account, now + againMs);
+      if (account !== undefined) this.#setTimer({ device, standing, turn: ++this.#turn }, account, now + againMs);
     },
   };
-  /** What was committed since the last look. Timers are set by it then: a device that reports often costs that once a second, and not with each report. */
-  #unset = new Map<DeviceKey, Committed>();
+  /** What was followed since the last look. Timers are set by it then: a device that reports often costs that once a second, and not with each report. */
+  #unset = new Map<DeviceKey, Followed>();
+  /** Numbers the standings of devices, so that an older one never counts after a newer one. */
+  #turn = 0;
   readonly #leftOut: (what: LeftOut) => void;
   readonly #rate: NoticeRate;
   readonly #room = ({ accountKey }: WatchedDevice): NoticeRoom => ({
@@ -102,19 +101,12 @@ export class RuleEngine implements AlertEngine {
         await this.#book.prepare([accountKey]);
         return this.#book.of(accountKey);
       },
-      set: (device, state, account) => {
-        this.#noteLate(device, state);
-        this.#setTimer(device, state, account);
-      },
+      turn: () => ++this.#turn,
+      set: (device, standing, turn, account) => this.#setTimer({ device, standing, turn }, account),
       keepOnly: (accountKey, devices) => this.#timers.keepOnly(accountKey, devices),
     });
     const { metrics } = deps;
     metrics.gauge("waybeam_alert_timers", "Devices for which time alone may raise an alert.", () => this.#timers.size);
-    metrics.gauge(
-      "waybeam_alert_reviews",
-      "Devices whose late records wait for their alert rules.",
-      () => this.#late.size,
-    );
     metrics.gauge(
       "waybeam_alert_rules_bytes",
       "Memory that rules, their groups and zones take, of the accounts that reported lately (an estimate).",
@@ -174,53 +166,40 @@ export class RuleEngine implements AlertEngine {
     return account === undefined || account.rulesOf(device.id).length > 0;
   }
 
-  watch(device: WatchedDevice, state: DeviceState, now: number): Watch | undefined {
+  watch(device: WatchedDevice, standing: Standing, now: number): Watch | undefined {
     const account = this.#book.of(device.accountKey);
     const rules = account?.rulesOf(device.id);
     if (account === undefined || rules === undefined) return undefined;
     // Where no rule watches any more, there may be states that are to go.
-    if (rules.length === 0 && state.rules === undefined) return undefined;
-    return new DeviceWatch({
-      device,
-      state,
+    if (rules.length === 0 && standing.rules === undefined) return undefined;
+    return new DeviceWatch({ ...this.#setup(device, account, rules), standing, now, timers: this.#watchTimers });
+  }
+
+  review(device: WatchedDevice, standing: Standing, start: ReviewStart, now: number): Review | undefined {
+    const account = this.#book.of(device.accountKey);
+    const rules = account?.rulesOf(device.id);
+    if (account === undefined || rules === undefined || rules.length === 0) return undefined;
+    return new DeviceReview({
+      ...this.#setup(device, account, rules),
+      standing,
+      start,
       now,
-      rules,
-      sight: account.sight,
-      wording: account.wording,
-      ids: this.#deps.ids,
-      texts: this.#texts,
-      timers: this.#watchTimers,
-      room: this.#room,
+      isCurrent: () => this.#book.sure(device.accountKey)?.rulesOf(device.id) === rules,
+      timePasses: () => this.#timePasses,
     });
   }
 
-  review(device: WatchedDevice, state: DeviceState): Review | undefined {
-    const account = this.#book.of(device.accountKey);
-    const rules = account?.rulesOf(device.id);
-    if (account === undefined || rules === undefined) return undefined;
-    const kept = this.#texts.keptOf(device.key, state.rules, rules);
-    if (kept.late === undefined) {
-      this.#late.delete(device.key);
-      return undefined;
-    }
-    const { ids } = this.#deps;
-    const { sight, wording } = account;
-    const setup = { device, rules, sight, wording, ids, texts: this.#texts, room: this.#room };
-    const isCurrent = () => this.#book.sure(device.accountKey)?.rulesOf(device.id) === rules;
-    return new DeviceReview(
-      { ...setup, keptFrom: state.keptFrom, mark: markIn(state.rules), isCurrent, timePasses: this.#timePasses },
-      kept,
-      kept.late,
-    );
+  #setup(device: WatchedDevice, { sight, wording }: AccountRules, rules: readonly CompiledRule[]) {
+    return { device, rules, sight, wording, ids: this.#deps.ids, texts: this.#texts, room: this.#room };
   }
 
-  committed(device: WatchedDevice, state: DeviceState, notices: number): void {
-    this.#noteLate(device, state);
+  followed(device: WatchedDevice, standing: Standing, notices: number): void {
     if (notices > 0) this.#rate.made(device.accountKey, notices, this.#deps.clock.monotonic());
     const account = this.#book.of(device.accountKey);
     if (account === undefined || (account.rulesOf(device.id).length === 0 && !this.#timers.has(device.key))) return;
-    if (this.#unset.size < mostUnset || this.#unset.has(device.key)) this.#unset.set(device.key, { device, state });
-    else this.#setTimer(device, state, account);
+    const followed = { device, standing, turn: ++this.#turn };
+    if (this.#unset.size < mostUnset || this.#unset.has(device.key)) this.#unset.set(device.key, followed);
+    else this.#setTimer(followed, account);
   }
 
   heard(device: DeviceKey, now: number): void {
@@ -232,43 +211,36 @@ export class RuleEngine implements AlertEngine {
     return this.#deps.clock.monotonic() - this.#startedAt >= this.#deps.graceMs;
   }
 
-  #noteLate(device: WatchedDevice, { rules }: DeviceState): void {
-    const mark = markIn(rules);
-    if (mark !== undefined) this.#late.add(device, mark, this.#deps.clock.monotonic());
-    else if (this.#late.size > 0) this.#late.delete(device.key);
-  }
-
-  #heardAt(device: DeviceKey, state: DeviceState): number {
-    return Math.max(this.#timers.heardAt(device), arrivalOf(state) ?? 0);
+  #heardAt(device: DeviceKey, { receivedAt = 0 }: Standing): number {
+    return Math.max(this.#timers.heardAt(device), receivedAt);
   }
 
   /** `ifDue`: where it has just been looked at for what is due, the moment at which to look again. */
-  #setTimer(device: WatchedDevice, state: DeviceState, account: AccountRules, ifDue?: number): void {
+  #setTimer({ device, standing, turn }: Followed, account: AccountRules, ifDue?: number): void {
     const rules = account.rulesOf(device.id);
-    const heardAt = this.#heardAt(device.key, state);
+    const heardAt = this.#heardAt(device.key, standing);
     const now = this.#deps.clock.now();
-    const states = this.#texts.statesOf(device.key, state.rules, rules);
-    const due = dueOf(device, state, rules, states, heardAt, now);
+    const { states } = this.#texts.read(device.key, standing.rules, rules);
+    const due = dueOf(device, standing, rules, states, heardAt, now);
     const again = ifDue !== undefined && due.at <= now ? { ...due, at: ifDue } : due;
-    this.#timers.set(device, again, state.version, heardAt, now);
+    this.#timers.set(device, again, turn, heardAt, now);
   }
 
   async #setTimers(): Promise<void> {
     const unset = this.#unset;
     this.#unset = new Map();
     let count = 0;
-    for (const { device, state } of unset.values()) {
+    for (const followed of unset.values()) {
+      const { device, turn } = followed;
       const account = this.#book.of(device.accountKey);
       // One that was looked at meanwhile is set already, and waits.
-      if (account !== undefined && !this.#timers.has(device.key, state.version)) this.#setTimer(device, state, account);
+      if (account !== undefined && !this.#timers.has(device.key, turn)) this.#setTimer(followed, account);
       if (++count % setAtOnce === 0) await new Promise<void>((resolve) => setImmediate(resolve));
     }
   }
 
   async #setAndLook(): Promise<void> {
     await this.#setTimers();
-    const late = this.#late.take(this.#deps.clock.monotonic());
-    if (late.length > 0) this.#deps.onLate(late);
     if (!this.#timePasses) return;
     await this.#timers.look(this.#deps.clock.now());
   }

@@ -161,6 +161,7 @@ export function advanceRule(
     seen.time = moment;
     const next = judgeRule(rule, state, seen, finder);
     if (next === state) break;
+    seen.changedAt = Math.max(seen.changedAt, moment);
     state = next;
   }
   seen.observation = observation;

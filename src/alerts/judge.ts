@@ -56,6 +56,8 @@ export class Seen {
   previousTime = 0;
   device: WatchedDevice = { key: 0, accountKey: 0, id: "", name: "", expires: null, odometerStart: 0 };
   zones: ZoneSight = noZones;
+  /** The last moment at which time alone changed a state. */
+  changedAt = 0;
   /** What the judge remembers of this device. To change it, it puts another array there. */
   memory: readonly number[] = noMemory;
   /** The judgement before this one was yes; and an alert stands raised. */

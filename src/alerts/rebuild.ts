@@ -1,9 +1,9 @@
 import type { DeviceKey } from "../model/device.ts";
-import type { DeviceState } from "../model/location.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertRuleStore } from "../ports/alert-store.ts";
+import type { Standing } from "../ports/follow.ts";
 import type { Log } from "../ports/log.ts";
-import { type DeviceStore, type LocationStore, StoreUnavailable } from "../ports/store.ts";
+import { type DeviceStore, StoreUnavailable } from "../ports/store.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import type { AccountRules } from "./rule-book.ts";
 
@@ -11,25 +11,28 @@ import type { AccountRules } from "./rule-book.ts";
 const gatherMs = 2000;
 /** Time after which to try again while the store can't be asked, ms. */
 const retryMs = 5000;
-/** States read at a time, so that their memory is bounded and other work comes between. */
-const statesAtOnce = 200;
+/** Devices asked for at a time, so that their memory is bounded and other work comes between. */
+const devicesAtOnce = 200;
 
 /** What the timers are made from. */
 export interface RebuildSources {
   readonly alertRules: Pick<AlertRuleStore, "accounts">;
   readonly devices: Pick<DeviceStore, "list">;
-  readonly locations: Pick<LocationStore, "states">;
+  /** How devices stand now, in the order asked; undefined: one was never followed. */
+  standings(devices: readonly DeviceKey[]): Promise<readonly (Standing | undefined)[]>;
   readonly log: Log;
 }
 
 /** What is done with them. */
 export interface RebuildTarget {
   prepare(accountKey: number): Promise<AccountRules | undefined>;
-  set(device: WatchedDevice, state: DeviceState, account: AccountRules): void;
+  /** Numbers the present: see `Timers.set`. */
+  turn(): number;
+  set(device: WatchedDevice, standing: Standing, turn: number, account: AccountRules): void;
   keepOnly(accountKey: number, devices: ReadonlySet<DeviceKey>): void;
 }
 
-/** A device whose state can't be read, and why. */
+/** A device of which can't be read how it stands, and why. */
 interface Unread {
   readonly device: DeviceKey;
   readonly error: unknown;
@@ -40,8 +43,6 @@ export class Rebuild {
   readonly #sources: RebuildSources;
   readonly #target: RebuildTarget;
   readonly #waiting = new Set<number>();
-  /** Accounts whose devices' states have not been read since the start. */
-  readonly #unread = new Set<number>();
   #all = false;
   #running: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -91,18 +92,14 @@ export class Rebuild {
 
   async #work(): Promise<void> {
     if (this.#all) {
-      for (const key of await this.#sources.alertRules.accounts()) {
-        this.#waiting.add(key);
-        this.#unread.add(key);
-      }
+      for (const key of await this.#sources.alertRules.accounts()) this.#waiting.add(key);
       this.#all = false;
     }
     for (const key of [...this.#waiting]) {
       if (!this.#started) return;
       this.#waiting.delete(key);
       try {
-        await this.#account(key, this.#unread.has(key));
-        this.#unread.delete(key);
+        await this.#account(key);
       } catch (error) {
         this.#waiting.add(key);
         throw error;
@@ -110,24 +107,23 @@ export class Rebuild {
     }
   }
 
-  /** After the start, late records may wait, whatever the rules. */
-  async #account(accountKey: number, afterStart: boolean): Promise<void> {
+  async #account(accountKey: number): Promise<void> {
     const account = await this.#target.prepare(accountKey);
     if (account === undefined) return;
-    const matters = (rule: CompiledRule) => afterStart || mayWait(rule);
-    const all = account.rules.some(matters) ? await this.#sources.devices.list(accountKey) : [];
-    const devices = all.filter(({ id }) => account.rulesOf(id).some(matters));
+    const all = account.rules.some(mayWait) ? await this.#sources.devices.list(accountKey) : [];
+    const devices = all.filter(({ id }) => account.rulesOf(id).some(mayWait));
     const unread: Unread[] = [];
-    for (let at = 0; at < devices.length && this.#started; at += statesAtOnce) {
-      const some = devices.slice(at, at + statesAtOnce);
-      const states = await this.#statesOf(
+    for (let at = 0; at < devices.length && this.#started; at += devicesAtOnce) {
+      const some = devices.slice(at, at + devicesAtOnce);
+      const turn = this.#target.turn();
+      const standings = await this.#standingsOf(
         some.map(({ key }) => key),
         unread,
       );
       some.forEach(({ key, id, name, expires, odometerStart }, index) => {
-        const state = states[index];
-        if (state !== undefined)
-          this.#target.set({ key, accountKey, id, name, expires, odometerStart }, state, account);
+        const standing = standings[index];
+        if (standing !== undefined)
+          this.#target.set({ key, accountKey, id, name, expires, odometerStart }, standing, turn, account);
       });
     }
     this.#target.keepOnly(accountKey, new Set(devices.map(({ key }) => key)));
@@ -139,10 +135,10 @@ export class Rebuild {
       );
   }
 
-  /** Reads states of devices. A state that can't be read is undefined and is added to `unread`: that device has no timers until it reports, and all others have theirs. */
-  async #statesOf(devices: readonly DeviceKey[], unread: Unread[]): Promise<readonly (DeviceState | undefined)[]> {
+  /** One of which can't be read how it stands is undefined and is added to `unread`: that device has no timers until it reports, and all others have theirs. */
+  async #standingsOf(devices: readonly DeviceKey[], unread: Unread[]): Promise<readonly (Standing | undefined)[]> {
     try {
-      return await this.#sources.locations.states(devices);
+      return await this.#sources.standings(devices);
     } catch (error) {
       if (error instanceof StoreUnavailable && error.trouble !== "damaged") throw error;
       const [device] = devices;
@@ -152,8 +148,8 @@ export class Rebuild {
         return [undefined];
       }
       const middle = devices.length >> 1;
-      const before = await this.#statesOf(devices.slice(0, middle), unread);
-      return [...before, ...(await this.#statesOf(devices.slice(middle), unread))];
+      const before = await this.#standingsOf(devices.slice(0, middle), unread);
+      return [...before, ...(await this.#standingsOf(devices.slice(middle), unread))];
     }
   }
 }

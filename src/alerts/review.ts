@@ -1,38 +1,21 @@
 import type { AccountWording, AlertFacts } from "../model/alert.ts";
-import {
-  type DeviceState,
-  firstArrival,
-  type LocationRecord,
-  noTotals,
-  placeBefore,
-  type RecordPlace,
-} from "../model/location.ts";
-import type { Review, ReviewOutcome, ReviewStanding, ToldAlert, WatchedDevice } from "../ports/alert-engine.ts";
+import { noTotals, type Totals } from "../model/location.ts";
+import type { Observation } from "../model/observation.ts";
+import type { Review, ReviewOutcome, ReviewStart, ToldAlert, WatchedDevice } from "../ports/alert-engine.ts";
+import type { Standing } from "../ports/follow.ts";
 import type { Ids } from "../ports/ids.ts";
+import { wordsOf } from "../wording/index.ts";
 import { AlertWriter, mostAlerts, type NoticeRoom } from "./alert-writer.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { deviceTime } from "./device-time.ts";
 import type { Finder } from "./evaluate.ts";
 import { Seen } from "./judge.ts";
-import {
-  type Kept,
-  type LateMark,
-  levelAt,
-  markIn,
-  type Point,
-  packedRows,
-  placeOf,
-  rowsOf,
-  sinceOf,
-  withPoint,
-} from "./kept.ts";
 import { raised } from "./machine.ts";
-import { observationOf } from "../model/observation.ts";
 import { isCredible, RuleFold } from "./rule-fold.ts";
-import { decodeStates, initialState, type RuleState } from "./rule-state.ts";
-import { settledOf } from "./settled.ts";
-import type { StateTexts } from "./state-texts.ts";
-import { compared, type Episode, type FoundAt, type Verdict } from "./told.ts";
+import { initialState, type RuleState } from "./rule-state.ts";
+import { settledStates, settledText } from "./settled.ts";
+import { type StateTexts, watchesSince } from "./state-texts.ts";
+import { type Correction, compared, type Episode, type FoundAt } from "./told.ts";
 import type { AccountSight } from "./zone-sight.ts";
 
 /** Alerts are deleted after a year, so what is older may have been told. */
@@ -41,20 +24,19 @@ const oldestToldMs = 365 * 86_400_000;
 /** What a review needs of the account and the engine. */
 export interface ReviewSetup {
   readonly device: WatchedDevice;
+  readonly standing: Standing;
+  readonly start: ReviewStart;
+  readonly now: number;
   readonly rules: readonly CompiledRule[];
   readonly sight: AccountSight;
   readonly wording: AccountWording;
   readonly ids: Ids;
   readonly texts: StateTexts;
   readonly room: (device: WatchedDevice) => NoticeRoom;
-  /** Event time before which the device's positions were deleted; undefined: none were. */
-  readonly keptFrom: number | undefined;
-  /** See `markIn`. */
-  readonly mark: string | undefined;
   /** Whether these rules still watch the device, as far as the engine knows. */
   readonly isCurrent: () => boolean;
   /** False shortly after the start: trackers need time to come back, so time alone makes nothing true yet. */
-  readonly timePasses: boolean;
+  readonly timePasses: () => boolean;
 }
 
 /** Takes episodes as a fold finds them. */
@@ -63,12 +45,9 @@ class Episodes implements Finder {
   /** The last of each rule. */
   readonly #last: Map<number, Episode>;
   readonly #places: ReadonlyMap<CompiledRule, number>;
-  readonly #knownBefore: number;
 
-  /** `knownBefore`: what began before that event time is known. */
-  constructor(places: ReadonlyMap<CompiledRule, number>, knownBefore: number, list: Episode[] = []) {
+  constructor(places: ReadonlyMap<CompiledRule, number>, list: Episode[]) {
     this.#places = places;
-    this.#knownBefore = knownBefore;
     this.list = list;
     this.#last = new Map(list.map((episode) => [episode.rule, episode]));
   }
@@ -77,16 +56,14 @@ class Episodes implements Finder {
   copy(): Episodes {
     return new Episodes(
       this.#places,
-      this.#knownBefore,
       this.list.map((one) => ({ ...one })),
     );
   }
 
   raised(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void {
     const end = rule.momentary ? time : Number.POSITIVE_INFINITY;
-    const began = foundAt(seen, time, facts);
     const place = this.#places.get(rule) ?? -1;
-    const episode = { rule: place, began, before: time < this.#knownBefore, over: undefined, end };
+    const episode = { rule: place, began: foundAt(seen, time, facts), over: undefined, end };
     this.list.push(episode);
     this.#last.set(place, episode);
   }
@@ -105,140 +82,89 @@ function foundAt({ observation, totals }: Seen, time: number, facts: AlertFacts)
 
 /** The fold of a device's rules again, over the part of its history that late records came into. */
 export class DeviceReview implements Review {
-  readonly after: RecordPlace;
+  readonly toldFrom: number;
   readonly #setup: ReviewSetup;
-  readonly #mark: LateMark;
-  readonly #start: Point | undefined;
-  readonly #startStates: readonly RuleState[];
+  /** Event time behind which each rule watches. What goes by our clock is not reviewed. */
   readonly #since: readonly number[];
-  /** What began before that event time is known. */
-  readonly #knownBefore: number;
   readonly #found: Episodes;
-  #fold: RuleFold | undefined;
-  /** Points behind the first late record, which are to be made again. */
-  readonly #stale: readonly Point[];
-  readonly #made: Point[] = [];
-  /** Where the fold met what is kept. */
-  #met: Point | undefined;
-  /** Behind the last late record: what comes of a backlog next is mostly what follows it. */
-  #behind: Point | undefined;
-  /** How many records there were at the least when those taken so far had come. */
-  #count = 0;
+  readonly #fold: RuleFold;
 
-  constructor(setup: ReviewSetup, kept: Kept, mark: LateMark) {
-    const { rules } = setup;
+  constructor(setup: ReviewSetup) {
+    const { device, standing, start, rules, sight, texts } = setup;
     this.#setup = setup;
-    this.#mark = mark;
-    this.#start = kept.points.findLast(({ time }) => time < mark.from);
-    this.#stale = kept.points.filter((point) => point.time >= mark.from);
-    this.after = this.#start === undefined ? placeBefore(0) : placeOf(this.#start);
-    this.#startStates = statesIn(this.#start, rules);
-    // A rule watches what came behind the moment at which it began to; what goes by our clock is not reviewed.
-    this.#since = sinceOf(kept, rules).map((since, at) =>
-      rules[at]?.clock === "arrival" ? Number.POSITIVE_INFINITY : (since ?? Number.POSITIVE_INFINITY),
-    );
-    // Late records change nothing before the first of them. But if positions after the start were deleted, the fold finds something else there.
-    this.#knownBefore = (setup.keptFrom ?? 0) > (this.#start?.time ?? 0) ? mark.from : 0;
-    this.#found = new Episodes(new Map(rules.map((rule, at) => [rule, at])), this.#knownBefore, this.#before());
-  }
-
-  /** Event time from which on what was told is asked for. */
-  get toldFrom(): number {
-    return this.#found.list.reduce((first, { began }) => Math.min(first, began.time), this.#start?.time ?? 0);
-  }
-
-  standing({ rules, keptFrom }: DeviceState): ReviewStanding {
-    const setup = this.#setup;
-    if (markIn(rules) !== setup.mark) return "late";
-    return setup.isCurrent() && keptFrom === setup.keptFrom ? "stands" : "anew";
-  }
-
-  begin(before: LocationRecord | undefined): void {
-    const { device, rules, sight } = this.#setup;
+    const since = watchesSince(texts.read(device.key, standing.rules, rules).since, standing.time);
+    this.#since = since.map((moment, at) => (rules[at]?.clock === "arrival" ? Number.POSITIVE_INFINITY : moment));
+    const time = start.time ?? 0;
+    const known = settledStates(start.rules === "unknown" ? undefined : start.rules, rules);
+    // What a rule knew when it watched before is of another time.
+    const states = known.map((state, at) => ((this.#since[at] ?? 0) < time ? state : initialState));
+    this.#found = new Episodes(new Map(rules.map((rule, at) => [rule, at])), standingIn(states));
     this.#fold = new RuleFold({
       device,
       rules,
-      states: this.#startStates,
-      totals: before?.totals ?? noTotals,
-      time: before?.time ?? 0,
+      states,
+      totals: start.totals,
+      time,
       sight,
       finder: this.#found,
       since: this.#since,
     });
+    this.toldFrom = this.#found.list.reduce((first, { began }) => Math.min(first, began.time), time);
   }
 
-  take(records: readonly LocationRecord[], now: number): boolean {
-    const fold = this.#fold;
-    if (fold === undefined) throw new Error("a review takes records after it began");
-    for (const record of records) {
-      if (this.#behind === undefined && record.time > this.#mark.to) this.#behind = this.#pointAt(fold);
-      if (this.#pass(record, fold)) return false;
-      this.#count = Math.max(this.#count, record.arrival - firstArrival + 1);
-      fold.observe(observationOf(record), record.totals, { now, heardAt: now });
-    }
-    return true;
+  get isCurrent(): boolean {
+    return this.#setup.isCurrent();
   }
 
-  /** A point after all records. If all records of a device come late, there would be no other point, and each review would go over more of them. */
-  #newest(fold: RuleFold, kept: Kept, count: number): Point | undefined {
-    const level = this.#met === undefined ? levelAt(kept, count) : undefined;
-    return level === undefined ? undefined : { ...this.#pointAt(fold), count, level };
+  observe(observation: Observation, totals: Totals): void {
+    const { now } = this.#setup;
+    this.#fold.observe(observation, totals, { now, heardAt: now });
   }
 
-  #pointAt(fold: RuleFold): Point {
-    const { rows, sums } = settledOf(this.#setup.rules, fold);
-    return { time: fold.time, count: this.#count, level: 1, packed: packedRows(rows), sums };
+  settled(): string | undefined {
+    return settledText(this.#setup.rules, this.#fold);
   }
 
-  /** Makes the points before a record again. True: what is kept at one of them is what the fold came to, and no late record follows. */
-  #pass(record: LocationRecord, fold: RuleFold): boolean {
-    for (;;) {
-      const stale = this.#stale[this.#made.length];
-      if (stale === undefined || !isBehind(record, stale)) return false;
-      const { rows, sums } = settledOf(this.#setup.rules, fold);
-      if (rows === rowsOf(stale) && stale.time > this.#mark.to && sums.join() === stale.sums.join()) {
-        this.#met = stale;
-        return true;
-      }
-      this.#made.push({ ...stale, packed: packedRows(rows), sums });
-    }
-  }
-
-  outcome(state: DeviceState, told: readonly ToldAlert[], now: number): ReviewOutcome | undefined {
-    const { device, rules, texts, wording, ids, room } = this.#setup;
-    const kept = texts.keptOf(device.key, state.rules, rules);
-    if (this.#fold === undefined || this.standing(state) !== "stands") return undefined;
-    const live = texts.statesOf(device.key, state.rules, rules);
-    const present = this.#setup.timePasses ? deviceTime(state, now) : state.time;
-    const end = this.#end(this.#fold, live, Math.max(present, this.#lastTold(told)), now);
+  outcome(standing: Standing, told: readonly ToldAlert[], now: number, until: number | undefined): ReviewOutcome {
+    const { device, rules, texts, wording, ids, room, start } = this.#setup;
+    const live = texts.read(device.key, standing.rules, rules);
+    const end = this.#end(standing, live.states, told, now, until);
     const writer = new AlertWriter(device, wording, ids, now, room(device));
-    const isWhole = write(this.#verdicts(end.episodes, told, live, now), rules, writer);
-    const outcome = { alerts: writer.alerts, notices: writer.notices, ended: writer.ended };
+    writer.late = true;
+    if (start.rules === "unknown") writer.remark = wordsOf(wording.language).fromRest;
+    const isWhole = write(this.#corrections(end.episodes, live.states, told, now, until), writer);
+    const found = { alerts: writer.alerts, notices: writer.notices, ended: writer.ended, isWhole };
     // If one commit does not hold everything, the next review finds the rest.
-    if (!isWhole) return { ...outcome, rules: state.rules, isWhole };
-    const before = kept.points.filter((point) => point.time < this.#mark.from);
-    const rest = this.#met === undefined ? [] : this.#stale.slice(this.#made.length);
-    const points = [...before, ...this.#made, ...rest];
-    const behind = this.#behind ?? this.#newest(this.#fold, { ...kept, points }, state.arrivals);
-    const after = { ...kept, points: behind === undefined ? points : withPoint(points, behind), late: undefined };
-    return { ...outcome, rules: texts.keep(device.key, rules, end.states, after, state.time, now), isWhole };
+    if (end.present === undefined || !isWhole) return { ...found, rules: standing.rules };
+    const present = { ...end.present, since: watchesSince(live.since, standing.time) };
+    return { ...found, rules: texts.write(device.key, rules, present, standing.time, now) };
   }
 
-  /** The states and all episodes at the end of the fold. Time passes for a copy of the fold, because more reports may follow. */
-  #end(fold: RuleFold, live: readonly RuleState[], present: number, now: number) {
+  /** All episodes, and the present at the end of the fold, if it went on to there. Time passes for a copy of the fold, because more reports may follow. */
+  #end(
+    standing: Standing,
+    live: readonly RuleState[],
+    told: readonly ToldAlert[],
+    now: number,
+    until: number | undefined,
+  ) {
     const episodes = this.#found.copy();
-    if (this.#met !== undefined) {
-      close(episodes.list, fold.states);
-      return { states: live, episodes: episodes.list };
+    if (until !== undefined) {
+      close(episodes.list, this.#fold.states);
+      return { episodes: episodes.list, present: undefined };
     }
-    const last = fold.fork(episodes);
-    last.tick(present, { now, heardAt: now });
+    const settled = this.settled();
+    const last = this.#fold.fork(episodes);
+    const { time } = standing;
+    const present = Math.max(this.#setup.timePasses() ? deviceTime(standing, now) : time, this.#lastTold(told));
+    const changedAt = last.tick(present, { now, heardAt: now });
+    close(episodes.list, last.states);
     const states = this.#setup.rules.map((rule, at) => {
       const states = rule.clock === "arrival" ? live : last.states;
       return states[at] ?? initialState;
     });
-    close(episodes.list, last.states);
-    return { states, episodes: episodes.list };
+    const ahead = changedAt === undefined ? undefined : { until: changedAt, settled };
+    return { episodes: episodes.list, present: { states, ahead } };
   }
 
   /** The time of the last alert on the clock of the reports. Time had passed up to it, though a backlog set the device's own time back. */
@@ -247,46 +173,43 @@ export class DeviceReview implements Review {
     return told.findLast(({ ruleKey, phase }) => phase === "raised" && byReports.has(ruleKey))?.time ?? 0;
   }
 
-  #verdicts(
+  #corrections(
     episodes: readonly Episode[],
-    told: readonly ToldAlert[],
     live: readonly RuleState[],
+    told: readonly ToldAlert[],
     now: number,
-  ): Verdict[] {
-    const { rules } = this.#setup;
+    until = Number.POSITIVE_INFINITY,
+  ): readonly RuleCorrection[] {
+    const { rules, start } = this.#setup;
     // Where a report had as many alerts as are kept, those that were left out count as told.
     const crowded = crowdedIn(told);
-    const young = episodes.filter(({ began: { time } }) => time > now - oldestToldMs && !crowded.has(time));
-    const byRule = Map.groupBy(young, ({ rule }) => rule);
-    const byKey = Map.groupBy(
-      told.filter(({ phase, time }) => phase === "over" || !crowded.has(time)),
-      ({ ruleKey }) => ruleKey,
-    );
-    const to = this.#met?.time ?? Number.POSITIVE_INFINITY;
+    const byRule = Map.groupBy(episodes, ({ rule }) => rule);
+    const byKey = Map.groupBy(told, ({ ruleKey }) => ruleKey);
+    const first = Math.max(start.late.from, start.keptFrom ?? 0, now - oldestToldMs);
     return rules.flatMap((rule, at) => {
+      if (rule.clock === "arrival") return [];
       const since = this.#since[at] ?? 0;
       const own = byRule.get(at) ?? [];
       // Earlier alerts are those of the rule before it was changed.
       const alerts = byKey.get(rule.rule.key)?.filter(({ time }) => time > since) ?? [];
-      if (rule.clock === "arrival" || (own.length === 0 && alerts.length === 0)) return [];
-      const present = live[at] ?? initialState;
-      const until = present.phase === raised ? Number.POSITIVE_INFINITY : present.since;
-      const from = Math.max(this.#start?.time ?? 0, since, this.#knownBefore - 1);
-      return [compared(own, { rule, alerts, until, from, to })];
+      if (own.length === 0 && alerts.length === 0) return [];
+      const state = live[at] ?? initialState;
+      const lasts = state.phase === raised ? Number.POSITIVE_INFINITY : state.since;
+      // Nobody knows whether a rule rested, until it changes.
+      const from = start.rules === "unknown" ? Math.max(first, own[0]?.began.time ?? Number.POSITIVE_INFINITY) : first;
+      const isKnown = (time: number) => time >= from && time > since && time <= until && !crowded.has(time);
+      return compared(own, { rule, alerts, until: lasts, isKnown }).map((correction) => ({ rule, correction }));
     });
   }
+}
 
-  /** What stood when the fold begins. */
-  #before(): Episode[] {
-    const episodes: Episode[] = [];
-    this.#startStates.forEach((state, rule) => {
-      if (state.phase !== raised) return;
-      const facts = state.facts ?? {};
-      const began = { time: state.firedAt, observation: undefined, totals: noTotals, facts };
-      episodes.push({ rule, began, before: false, over: undefined, end: Number.POSITIVE_INFINITY });
-    });
-    return episodes;
-  }
+/** What stands when a fold begins. */
+function standingIn(states: readonly RuleState[]): Episode[] {
+  return states.flatMap(({ facts, firedAt }, rule) => {
+    if (facts === undefined) return [];
+    const began = { time: firedAt, observation: undefined, totals: noTotals, facts };
+    return [{ rule, began, over: undefined, end: Number.POSITIVE_INFINITY }];
+  });
 }
 
 /** Times of reports that had as many alerts as are kept of one. */
@@ -294,20 +217,6 @@ function crowdedIn(told: readonly ToldAlert[]): ReadonlySet<number> {
   const counts = new Map<number, number>();
   for (const { time } of told) counts.set(time, (counts.get(time) ?? 0) + 1);
   return new Set([...counts].filter(([, count]) => count >= mostAlerts).map(([time]) => time));
-}
-
-/** States of a point; at first where there is none. */
-function statesIn(point: Point | undefined, rules: readonly CompiledRule[]): readonly RuleState[] {
-  const entries = new Map(decodeStates(point && rowsOf(point)).map((entry) => [entry.ruleKey, entry]));
-  return rules.map(({ rule, judged }) => {
-    const entry = entries.get(rule.key);
-    return entry?.judged === judged ? entry.state : initialState;
-  });
-}
-
-function isBehind(record: RecordPlace, point: Point): boolean {
-  const place = placeOf(point);
-  return record.time > place.time || (record.time === place.time && record.arrival > place.arrival);
 }
 
 /** What ended without being over, because its rule was not in force any longer, ended before the next began. */
@@ -321,47 +230,39 @@ function close(episodes: readonly Episode[], states: readonly RuleState[]): void
   }
 }
 
-/** Writes verdicts in the order of time. False: it is more than one commit holds. */
-function write(verdicts: readonly Verdict[], rules: readonly CompiledRule[], writer: AlertWriter): boolean {
-  writer.late = true;
-  const steps: { readonly time: number; write(): void }[] = [];
-  const add = ({ rule }: Episode, at: FoundAt, work: (rule: CompiledRule, seen: Seen) => void) =>
-    steps.push({
-      time: at.time,
-      write: () => {
-        const compiled = rules[rule];
-        if (compiled === undefined) return;
-        const seen = new Seen();
-        seen.time = at.time;
-        seen.observation = at.observation;
-        seen.placed = at.observation !== undefined && isCredible(at.observation, at.totals);
-        seen.totals = at.totals;
-        work(compiled, seen);
-      },
-    });
-  for (const { untold, known, over, closed, withdrawn } of verdicts) {
-    for (const one of untold)
-      add(one, one.began, (rule, seen) => writer.raised(rule, seen, one.began.time, one.began.facts));
-    for (const one of known)
-      add(one, one.began, (rule, seen) => writer.known(rule, seen, one.began.time, one.began.facts));
-    for (const one of over) {
-      const { over: ended } = one;
-      if (ended) add(one, ended, (rule, seen) => writer.over(rule, seen, ended.time, ended.facts));
-    }
-    for (const one of closed) if (one.over) add(one, one.over, (rule, { time }) => writer.closed(rule, time));
-    for (const alert of withdrawn) steps.push({ time: alert.time, write: () => writer.withdraw(alert) });
-  }
-  // Stable: what began at a moment stands before its end.
-  steps.sort((one, other) => one.time - other.time);
+interface RuleCorrection {
+  readonly rule: CompiledRule;
+  readonly correction: Correction;
+}
+
+/** Writes corrections in the order of time; of one moment, as they are. False: it is more than one commit holds. */
+function write(corrections: readonly RuleCorrection[], writer: AlertWriter): boolean {
+  const sorted = corrections.toSorted((one, other) => one.correction.at.time - other.correction.at.time);
   let present = Number.NEGATIVE_INFINITY;
-  for (const step of steps) {
-    if (step.time !== present) {
+  for (const { rule, correction } of sorted) {
+    const { time } = correction.at;
+    if (time !== present) {
       writer.end();
       if (writer.full) return false;
     }
-    present = step.time;
-    step.write();
+    present = time;
+    if (correction.do === "close") writer.closed(rule, time);
+    else if (correction.do === "withdraw") writer.withdraw(correction.at);
+    else {
+      const { at, told } = correction;
+      if (correction.do === "raise") writer.raised(rule, seenAt(at), time, at.facts, told);
+      else writer.over(rule, seenAt(at), time, at.facts, told);
+    }
   }
   writer.end();
   return true;
+}
+
+function seenAt({ time, observation, totals }: FoundAt): Seen {
+  const seen = new Seen();
+  seen.time = time;
+  seen.observation = observation;
+  seen.placed = observation !== undefined && isCredible(observation, totals);
+  seen.totals = totals;
+  return seen;
 }

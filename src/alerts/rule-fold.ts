@@ -102,9 +102,12 @@ export class RuleFold {
     this.#time = observation.time;
   }
 
-  /** Time goes on without a record: up to `present` on the device's clock, up to now on ours. */
-  tick(present: number, clock: StepClock): void {
+  /**
+   * Time goes on without a record: up to `present` on the device's clock, up to now on ours. Answers the last moment on the device's clock at which that changed something; undefined: it changed nothing.
+   */
+  tick(present: number, clock: StepClock): number | undefined {
     const { finder, since } = this.#start;
+    let changedAt: number | undefined;
     this.#prepare(clock);
     seen.observation = undefined;
     seen.totals = this.#totals;
@@ -114,14 +117,18 @@ export class RuleFold {
       if (rule === undefined || before === undefined) continue;
       if (since !== undefined && present <= (since[at] ?? 0)) continue;
       const until = rule.clock === "arrival" ? clock.now : present;
+      seen.changedAt = 0;
       let after = advanceRule(rule, before, seen, until, true, finder);
       // Being heard of without anything to store ends what our own clock began.
       if (rule.clock === "arrival" && after.level) {
         seen.time = clock.now;
         after = judgeRule(rule, after, seen, finder);
       }
-      if (after !== before) this.#put(at, after);
+      if (after === before) continue;
+      this.#put(at, after);
+      if (rule.clock !== "arrival") changedAt = Math.max(changedAt ?? 0, seen.changedAt);
     }
+    return changedAt;
   }
 
   /** Which rules time alone changes before that moment, by their places; undefined: none, as mostly. `seen` stands at the record before. */

@@ -29,32 +29,20 @@ export const initialState: RuleState = Object.freeze({
 /** A rule's state with what it belongs to. */
 export interface StateEntry {
   readonly ruleKey: number;
-  /** Fingerprint of what the rule judged by. States of before there was one have the rule's revision here, and are no rule's any more. */
+  /** Fingerprint of what the rule judged by. */
   readonly judged: number;
   readonly state: RuleState;
 }
 
 const noFacts: AlertFacts = Object.freeze({});
-/** Older versions kept their pauses of e-mails in this place, and one of the bits (8) was theirs. Their rows can still be read. */
-const noMail: readonly number[] = Object.freeze([]);
 const levelBit = 4;
-
-/** Text of states, of the row of each. Undefined: there is nothing to keep. */
-export function encodeStates(rows: readonly string[]): string | undefined {
-  return rows.length === 0 ? undefined : `[${rows.join()}]`;
-}
 
 /** A state's row, as short as it can be: what is at its end and as at first is left out. */
 export function encodeState({ ruleKey, judged, state }: StateEntry): string {
   const { phase, since, firedAt, level, conditions, memory, facts } = state;
   const bits = phase | (level ? levelBit : 0);
   const row = [ruleKey, judged, bits, since, firedAt, conditions, memory];
-  return JSON.stringify(facts === undefined ? row : [...row, noMail, facts]);
-}
-
-/** States of a text; what is not as it should be gives none, so a text of any origin can be read. */
-export function decodeStates(text: string | undefined): readonly StateEntry[] {
-  return entriesOf(parsed(text));
+  return JSON.stringify(facts === undefined ? row : [...row, facts]);
 }
 
 /** What a text is as JSON; undefined where it is none. */
@@ -67,14 +55,14 @@ export function parsed(text: string | undefined): unknown {
   }
 }
 
-/** States of rows that were read as JSON. */
+/** States of rows that were read as JSON; what is not as it should be gives none. */
 export function entriesOf(rows: unknown): readonly StateEntry[] {
   return Array.isArray(rows) ? rows.flatMap((row) => entryOf(row) ?? []) : [];
 }
 
 function entryOf(row: unknown): StateEntry | undefined {
   if (!Array.isArray(row)) return undefined;
-  const [ruleKey, judged, bits, since, firedAt, conditions, memory, _mail, facts]: readonly unknown[] = row;
+  const [ruleKey, judged, bits, since, firedAt, conditions, memory, facts]: readonly unknown[] = row;
   if (!isNumber(ruleKey) || !isNumber(judged) || !isNumber(bits) || !isNumber(since) || !isNumber(firedAt))
     return undefined;
   if (!isNumber(conditions) || !isNumbers(memory)) return undefined;

@@ -1,65 +1,77 @@
 import type { DeviceKey } from "../model/device.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { isForgettable } from "./evaluate.ts";
-import { encodeKept, type Kept, keptOf, nothingKept } from "./kept.ts";
-import { encodeState, encodeStates, entriesOf, initialState, parsed, type RuleState } from "./rule-state.ts";
+import { encodeState, entriesOf, initialState, isNumber, parsed, type RuleState } from "./rule-state.ts";
 
 /** States that are kept read, some 100 bytes each, and 100 bytes of their texts count as one; the devices used longest ago make room. */
 const mostStates = 1_000_000;
 const bytesOfState = 100;
 
-interface Read {
+/** How far time alone went ahead of the records. */
+export interface Ahead {
+  /** The last moment at which it changed something. */
+  readonly until: number;
+  /** What the records alone had made of the rules: see `settledText`. */
+  readonly settled: string | undefined;
+}
+
+/** The present of a device's rules. Immutable. */
+export interface Present {
+  /** In the order of the rules. */
+  readonly states: readonly RuleState[];
+  /** Event time behind which each rule watches. */
+  readonly since: readonly number[];
+  /** Undefined: all is as the records alone made it. */
+  readonly ahead: Ahead | undefined;
+}
+
+/** The present as a text has it. */
+export interface ReadPresent extends Omit<Present, "since"> {
+  /** Undefined: the rule is new. */
+  readonly since: readonly (number | undefined)[];
+  /** The text holds what is no longer so: rules that are gone, rest or judge something else now. */
+  readonly stale: boolean;
+}
+
+interface Known {
   readonly text: string | undefined;
   readonly rules: readonly CompiledRule[];
-  readonly states: readonly RuleState[];
-  readonly kept: Kept;
-  /** What is kept as the text has it, where that has been written: mostly it stays as it is while a state changes. */
-  readonly keptText: string | undefined;
+  readonly present: ReadPresent;
   /** The row of each state in the text, where it has been written: most states stay as they are while one changes. */
   readonly rows: readonly (string | undefined)[];
-  /** The text holds states that are no rule's of these. */
-  readonly stale: boolean;
 }
 
 const noRows: readonly undefined[] = [];
 
 /**
- * States as they are read from the text that a device carries. What was read or written last is remembered with its text:
- * where the device still carries that text it holds, and where another commit won, it does not.
+ * The present of devices' rules as they carry it in a text. What was read or written last is remembered with its text: where the device still carries that text it holds, and where another commit
+ * won, it does not.
  */
 export class StateTexts {
-  readonly #read = new Map<DeviceKey, Read>();
+  readonly #known = new Map<DeviceKey, Known>();
   #states = 0;
-  /** For lists of rules, the states of a device that has none yet. */
-  readonly #initial = new WeakMap<readonly CompiledRule[], readonly RuleState[]>();
+  /** For lists of rules, the present of a device that has none yet. */
+  readonly #initial = new WeakMap<readonly CompiledRule[], ReadPresent>();
 
-  /** The states of these rules, in their order. */
-  statesOf(device: DeviceKey, text: string | undefined, rules: readonly CompiledRule[]): readonly RuleState[] {
-    return text === undefined ? this.#initialOf(rules) : this.#of(device, text, rules).states;
+  read(device: DeviceKey, text: string | undefined, rules: readonly CompiledRule[]): ReadPresent {
+    if (text === undefined) return this.#initialOf(rules);
+    const known = this.#known.get(device);
+    if (known !== undefined && known.text === text && known.rules === rules) return known.present;
+    const present = presentIn(text, rules);
+    this.#remember(device, { text, rules, present, rows: noRows });
+    return present;
   }
 
-  /** What is kept beside the states. */
-  keptOf(device: DeviceKey, text: string | undefined, rules: readonly CompiledRule[]): Kept {
-    return text === undefined ? nothingKept : this.#of(device, text, rules).kept;
-  }
-
-  /** Whether the text whose states were asked for last holds others too, of rules that are gone, rest or judge something else now. */
-  isStale(device: DeviceKey, text: string | undefined): boolean {
-    const known = text === undefined ? undefined : this.#read.get(device);
-    return known?.text === text && known?.stale === true;
-  }
-
-  /** The text of the states and of what is kept beside them. `time`: that of the newest record. Undefined: no rule watches. */
-  keep(
+  /** The text of the present. `time`: that of the newest record. Undefined: no rule watches. */
+  write(
     device: DeviceKey,
     rules: readonly CompiledRule[],
-    states: readonly RuleState[],
-    kept: Kept,
+    { states, since, ahead }: Present,
     time: number,
     now: number,
   ): string | undefined {
     if (rules.length === 0) return undefined;
-    const known = this.#read.get(device);
+    const known = this.#known.get(device);
     const before = known?.rules === rules ? known : undefined;
     const written: string[] = [];
     const rows: (string | undefined)[] = [];
@@ -70,69 +82,105 @@ export class StateTexts {
         return initialState;
       }
       const { rule, judged } = compiled;
-      const same = before?.states[at] === state ? before.rows[at] : undefined;
+      const same = before?.present.states[at] === state ? before.rows[at] : undefined;
       const row = same ?? encodeState({ ruleKey: rule.key, judged, state });
       rows.push(row);
       written.push(row);
       return state;
     });
-    const keptText = (before?.kept === kept ? before.keptText : undefined) ?? encodeKept(kept);
-    const text = `${keptText},"s":${encodeStates(written) ?? "[]"}}`;
-    this.#remember(device, { text, rules, states: after, kept, keptText, rows, stale: false });
+    const moved = ahead === undefined ? "" : `"ahead":${JSON.stringify([ahead.until, ahead.settled ?? null])},`;
+    const text = `{"since":${sinceText(rules, since)},${moved}"states":[${written.join()}]}`;
+    this.#remember(device, { text, rules, present: { states: after, since, ahead, stale: false }, rows });
     return text;
   }
 
   forget(device: DeviceKey): void {
-    const known = this.#read.get(device);
+    const known = this.#known.get(device);
     if (known === undefined) return;
     this.#states -= weightOf(known);
-    this.#read.delete(device);
+    this.#known.delete(device);
   }
 
-  #of(device: DeviceKey, text: string, rules: readonly CompiledRule[]): Read {
-    const known = this.#read.get(device);
-    if (known !== undefined && known.text === text && known.rules === rules) return known;
-    const json = parsed(text);
-    const entries = new Map(entriesOf(rowsOf(json)).map((entry) => [entry.ruleKey, entry]));
-    let found = 0;
-    const states = rules.map(({ rule, judged }) => {
-      const entry = entries.get(rule.key);
-      if (entry?.judged !== judged) return initialState;
-      found++;
-      return entry.state;
-    });
-    const stale = found < entries.size;
-    const read = { text, rules, states, kept: keptOf(json), keptText: undefined, rows: noRows, stale };
-    this.#remember(device, read);
-    return read;
-  }
-
-  #initialOf(rules: readonly CompiledRule[]): readonly RuleState[] {
+  #initialOf(rules: readonly CompiledRule[]): ReadPresent {
     const known = this.#initial.get(rules);
     if (known !== undefined) return known;
-    const states = rules.map(() => initialState);
-    this.#initial.set(rules, states);
-    return states;
+    const [states, since] = [rules.map(() => initialState), rules.map(() => undefined)];
+    const present = { states, since, ahead: undefined, stale: false };
+    this.#initial.set(rules, present);
+    return present;
   }
 
-  #remember(device: DeviceKey, read: Read): void {
-    const known = this.#read.get(device);
+  #remember(device: DeviceKey, read: Known): void {
+    const known = this.#known.get(device);
     this.#states += weightOf(read) - (known === undefined ? 0 : weightOf(known));
     // Deleting first moves the device to the end of the map's order; only near the limit does that order matter.
-    if (this.#states > mostStates / 2) this.#read.delete(device);
-    this.#read.set(device, read);
-    for (const oldest of this.#read.keys()) {
+    if (this.#states > mostStates / 2) this.#known.delete(device);
+    this.#known.set(device, read);
+    for (const oldest of this.#known.keys()) {
       if (this.#states <= mostStates || oldest === device) break;
       this.forget(oldest);
     }
   }
 }
 
-/** The rows of states in a text; older versions wrote these alone. */
-function rowsOf(json: unknown): unknown {
-  return typeof json === "object" && json !== null && "s" in json ? json.s : json;
+/** Since when each of the rules watches; one that is new since `time`. The same list where none is. */
+export function watchesSince(since: ReadPresent["since"], time: number): readonly number[] {
+  return isComplete(since) ? since : since.map((moment) => moment ?? time);
 }
 
-function weightOf({ states, text }: Read): number {
-  return states.length + (text?.length ?? 0) / bytesOfState;
+function isComplete(since: readonly (number | undefined)[]): since is readonly number[] {
+  return !since.includes(undefined);
+}
+
+/** Moments, each with the prints of the rules that watch since then: mostly there is one. */
+function sinceText(rules: readonly CompiledRule[], since: readonly number[]): string {
+  const groups = new Map<number, number[]>();
+  rules.forEach(({ print }, at) => {
+    const moment = since[at] ?? 0;
+    const group = groups.get(moment);
+    if (group === undefined) groups.set(moment, [print]);
+    else group.push(print);
+  });
+  return JSON.stringify([...groups].map(([moment, prints]) => [moment, ...prints]));
+}
+
+/** What is not as it should be gives a first state, or a rule that is new. */
+function presentIn(text: string, rules: readonly CompiledRule[]): ReadPresent {
+  const { since, ahead, states }: { since?: unknown; ahead?: unknown; states?: unknown } = objectOf(parsed(text));
+  const entries = new Map(entriesOf(states).map((entry) => [entry.ruleKey, entry]));
+  const moments = new Map<number, number>();
+  for (const group of listOf(since)) {
+    const [moment, ...prints] = listOf(group).filter(isNumber);
+    if (moment !== undefined) for (const print of prints) moments.set(print, moment);
+  }
+  let found = 0;
+  const own = rules.map(({ rule, judged }) => {
+    const entry = entries.get(rule.key);
+    if (entry?.judged !== judged) return initialState;
+    found++;
+    return entry.state;
+  });
+  return {
+    states: own,
+    since: rules.map(({ print }) => moments.get(print)),
+    ahead: aheadIn(ahead),
+    stale: found < entries.size || rules.length < moments.size,
+  };
+}
+
+function aheadIn(value: unknown): Ahead | undefined {
+  const [until, settled] = listOf(value);
+  return isNumber(until) ? { until, settled: typeof settled === "string" ? settled : undefined } : undefined;
+}
+
+function objectOf(value: unknown): object {
+  return typeof value === "object" && value !== null ? value : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function weightOf({ present, text }: Known): number {
+  return present.states.length + (text?.length ?? 0) / bytesOfState;
 }

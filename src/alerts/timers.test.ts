@@ -19,7 +19,7 @@ function world() {
 }
 
 function quiet(minutes: number): Due {
-  return { at: never, quietMs: minutes * 60_000, standing: false };
+  return { at: never, quietMs: minutes * 60_000, silent: false };
 }
 
 test("a device is told within a second of being due, and not before", async () => {
@@ -42,7 +42,7 @@ test("a device is told within a second of being due, and not before", async () =
         for (const [key, at] of due) assert.ok(at > now - 1000, `${key} should have been told`);
       };
       for (const [key, after, pause] of sets) {
-        timers.set(deviceOf(key), { at: now + after, quietMs: never, standing: false }, ++version, 0, now);
+        timers.set(deviceOf(key), { at: now + after, quietMs: never, silent: false }, ++version, 0, now);
         due.set(key, now + after);
         for (const until = now + pause; now < until; now += 1000) await look();
       }
@@ -73,7 +73,7 @@ test("one for which nothing is committed is told again; one whose alert stands i
   await timers.look(start + 80_000);
   await timers.look(start + 92_000);
   assert.deepEqual(told, [1, 1]);
-  timers.set(deviceOf(1), { at: never, quietMs: never, standing: true }, 2, start, start + 92_000);
+  timers.set(deviceOf(1), { at: never, quietMs: never, silent: true }, 2, start, start + 92_000);
   await timers.look(start + 600_000);
   assert.deepEqual(told, [1, 1]);
   timers.heard(1, start + 700_000);
@@ -97,8 +97,8 @@ test("an older state does not count, and what can't be due is not kept", async (
 test("a clock that is set back or far forward loses nobody", async () => {
   const { timers, told } = world();
   await timers.look(start);
-  timers.set(deviceOf(1), { at: start + 60_000, quietMs: never, standing: false }, 1, 0, start);
-  timers.set(deviceOf(2), { at: start + 86_400_000, quietMs: never, standing: false }, 1, 0, start);
+  timers.set(deviceOf(1), { at: start + 60_000, quietMs: never, silent: false }, 1, 0, start);
+  timers.set(deviceOf(2), { at: start + 86_400_000, quietMs: never, silent: false }, 1, 0, start);
   await timers.look(start - 7_200_000);
   assert.deepEqual(told, []);
   await timers.look(start + 61_000);

@@ -17,15 +17,15 @@ export interface Due {
   /** So long after it was heard of for the last time, ms; Infinity: never. */
   readonly quietMs: number;
   /** That it was not heard of stands raised: hearing of it is something to look at. */
-  readonly standing: boolean;
+  readonly silent: boolean;
 }
 
 interface Entry {
   device: WatchedDevice;
   due: Due;
   heardAt: number;
-  /** Of the state that it was set by: an older one, read meanwhile, does not count. */
-  version: number;
+  /** Which standing of the device it was set by: an older one, read meanwhile, does not count. */
+  turn: number;
   /** The bucket that it is looked at in; those before it hold nothing of it that counts. */
   bucket: number;
 }
@@ -50,10 +50,10 @@ export class Timers {
     return this.#entries.size;
   }
 
-  /** Whether a device has a timer that was set by the state of that version or a newer one. */
-  has(device: DeviceKey, version = 0): boolean {
+  /** Whether a device has a timer that was set at that turn or later. */
+  has(device: DeviceKey, turn = 0): boolean {
     const entry = this.#entries.get(device);
-    return entry !== undefined && entry.version >= version;
+    return entry !== undefined && entry.turn >= turn;
   }
 
   /** When a device was heard of; 0: it has no timer, or never was. */
@@ -65,21 +65,21 @@ export class Timers {
     const entry = this.#entries.get(device);
     if (entry === undefined) return;
     entry.heardAt = Math.max(entry.heardAt, now);
-    if (!entry.due.standing) return;
-    entry.due = { ...entry.due, at: Math.min(entry.due.at, now), standing: false };
+    if (!entry.due.silent) return;
+    entry.due = { ...entry.due, at: Math.min(entry.due.at, now), silent: false };
     this.#file(entry, now);
   }
 
-  /** Sets when a device is due, as of the state of that version; `heardAt`: when it was heard of. */
-  set(device: WatchedDevice, due: Due, version: number, heardAt: number, now: number): void {
+  /** Sets when a device is due, by how it stood at a turn; later turns have higher numbers. `heardAt`: when it was heard of. */
+  set(device: WatchedDevice, due: Due, turn: number, heardAt: number, now: number): void {
     let entry = this.#entries.get(device.key);
     if (entry === undefined) {
-      if (due.at === Number.POSITIVE_INFINITY && due.quietMs === Number.POSITIVE_INFINITY && !due.standing) return;
-      entry = { device, due, heardAt, version, bucket: Number.POSITIVE_INFINITY };
+      if (due.at === Number.POSITIVE_INFINITY && due.quietMs === Number.POSITIVE_INFINITY && !due.silent) return;
+      entry = { device, due, heardAt, turn, bucket: Number.POSITIVE_INFINITY };
       this.#entries.set(device.key, entry);
     } else {
-      if (version < entry.version) return;
-      entry.version = version;
+      if (turn < entry.turn) return;
+      entry.turn = turn;
       entry.device = device;
       entry.due = due;
       entry.heardAt = Math.max(entry.heardAt, heardAt);
@@ -107,7 +107,7 @@ export class Timers {
         entry.bucket = Number.POSITIVE_INFINITY;
         if (momentOf(entry) <= now) {
           due.push(entry.device);
-          entry.due = { at: now + againMs, quietMs: Number.POSITIVE_INFINITY, standing: entry.due.standing };
+          entry.due = { at: now + againMs, quietMs: Number.POSITIVE_INFINITY, silent: entry.due.silent };
         }
         this.#file(entry, now);
         if (due.length < slice) continue;
@@ -135,7 +135,7 @@ export class Timers {
     const moment = momentOf(entry);
     if (moment === Number.POSITIVE_INFINITY) {
       // A device that is to be heard of keeps its entry; of any other there is nothing to know.
-      if (entry.bucket === Number.POSITIVE_INFINITY && !entry.due.standing) this.#entries.delete(entry.device.key);
+      if (entry.bucket === Number.POSITIVE_INFINITY && !entry.due.silent) this.#entries.delete(entry.device.key);
       return;
     }
     const bucket = Math.max(this.#done + 1, Math.ceil(Math.min(moment, now + farthestMs) / tickMs));

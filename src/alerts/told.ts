@@ -2,6 +2,7 @@ import type { Alert, AlertFacts } from "../model/alert.ts";
 import type { Totals } from "../model/location.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ToldAlert } from "../ports/alert-engine.ts";
+import { tellsEnds } from "./alert-writer.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { minuteMs } from "./families/check.ts";
 
@@ -18,27 +19,17 @@ export interface Episode {
   /** The rule's place. */
   readonly rule: number;
   readonly began: FoundAt;
-  /** The episode began at a time of which everything is known, so nobody is told of it. */
-  readonly before: boolean;
   /** Undefined: the episode goes on, or the rule is not in force any longer. */
   over: FoundAt | undefined;
   /** When it ended, if only because the rule was in force no longer; Infinity: it goes on. */
   end: number;
 }
 
-/** What becomes of what was found, and of what was told and not found. */
-export interface Verdict {
-  /** Nobody knows of these. */
-  readonly untold: readonly Episode[];
-  /** Something was told that overlaps these: they stand in the record, and nobody is told again. */
-  readonly known: readonly Episode[];
-  /** Episodes whose end people are told of. */
-  readonly over: readonly Episode[];
-  /** Other episodes whose end closes an alert. */
-  readonly closed: readonly Episode[];
-  /** Alerts of what was never so. */
-  readonly withdrawn: readonly Alert[];
-}
+/** What makes the record of alerts what the fold found. `told`: people know of it. */
+export type Correction =
+  | { readonly do: "raise" | "end"; readonly at: FoundAt; readonly told: boolean }
+  | { readonly do: "close"; readonly at: Pick<FoundAt, "time"> }
+  | { readonly do: "withdraw"; readonly at: ToldAlert };
 
 /** What is known of one rule beside what a fold found. */
 export interface ToldRule {
@@ -47,32 +38,38 @@ export interface ToldRule {
   readonly alerts: readonly ToldAlert[];
   /** Until when the last alert lasts if the alert has no end; Infinity: it goes on. */
   readonly until: number;
-  /** What was told then or before, and then or after, lies outside of the fold. */
-  readonly from: number;
-  readonly to: number;
+  /** Whether the fold knows all that became true and false at an event time. */
+  isKnown(time: number): boolean;
 }
 
 /**
- * Compares the episodes of one rule, in the order of time, with what was told of it. A moment is told unless that moment was told, and an episode unless something was told that
- * overlaps it: see decision 0031.
+ * Compares the episodes of one rule, in the order of time, with its alerts. The record of alerts becomes what was found. People are told of an episode unless something was told that overlaps it, of a
+ * moment unless that moment was told, and of the end of what was told.
  */
-export function compared(episodes: readonly Episode[], told: ToldRule): Verdict {
+export function compared(episodes: readonly Episode[], told: ToldRule): readonly Correction[] {
   const { rule, alerts } = told;
-  const { open, left } = withoutSame(rule, episodes, standingIn(rule, alerts));
-  const spans = new Spans(spansOf(told));
-  const moments = rule.momentary ? momentsOf(told) : undefined;
-  const wasTold = ({ began, end }: Episode) =>
-    moments === undefined ? spans.overlap(beginningOf(began), end) : moments(began);
-  const { known = [], untold = [] } = Object.groupBy(open, (episode) => (wasTold(episode) ? "known" : "untold"));
-  const { notifyWhenOver, notifyOnlyWhenOver } = rule.rule;
-  const over = notifyWhenOver || notifyOnlyWhenOver ? endsUntold(episodes, spans, alerts) : [];
-  return {
-    untold,
-    known,
-    over,
-    closed: closedBy(episodes, new Set(open), over, alerts),
-    withdrawn: left.filter(({ time }) => time > told.from && time < told.to),
-  };
+  const corrections: Correction[] = [];
+  const lines = new Lines(rule, alerts);
+  const people = rule.momentary ? toldMoments(told) : toldSpans(told, lines);
+  const open = alerts.filter(({ phase, handling }) => phase === "raised" && isOpen(handling));
+  let nextOpen = 0;
+  let stands = false;
+  episodes.forEach((episode, at) => {
+    const { began, over } = episode;
+    const isTold = people.knowOf(episode);
+    if (told.isKnown(began.time) && !lines.take("raised", began)) {
+      corrections.push({ do: "raise", at: began, told: isTold });
+      stands = true;
+    }
+    if (over === undefined || !told.isKnown(over.time)) return;
+    if (tellsEnds(rule) && !lines.take("over", over))
+      corrections.push({ do: "end", at: over, told: isTold && !people.awaitEnd(episode, episodes[at + 1]) });
+    for (; (open[nextOpen]?.time ?? Number.POSITIVE_INFINITY) <= over.time; nextOpen++) stands = true;
+    if (stands) corrections.push({ do: "close", at: over });
+    stands = false;
+  });
+  for (const alert of lines.left) if (told.isKnown(alert.time)) corrections.push({ do: "withdraw", at: alert });
+  return corrections;
 }
 
 /** What tells the moments of a rule apart that lie at one time; all that lasts is one and the same. */
@@ -81,60 +78,90 @@ function subjectOf({ momentary }: ToldRule["rule"], { zone, event, limit, alarm 
 }
 
 /** Whether an alert is about what was found, whenever that was. A zone that the rule does not know by that name has another name by now. */
-function isSameSubject(rule: ToldRule["rule"], { facts }: Alert, { facts: found }: FoundAt): boolean {
+function isSameSubject(rule: ToldRule["rule"], { facts }: Alert, { facts: found }: Pick<FoundAt, "facts">): boolean {
   const { zone } = facts;
   const isRenamed = typeof zone === "string" && !rule.zoneNames.includes(zone);
   return subjectOf(rule, isRenamed ? { ...facts, zone: found.zone ?? zone } : facts) === subjectOf(rule, found);
 }
 
-/** Whether alerts told of a moment. A sum reaches a figure once, whenever that is. */
-function momentsOf({ rule, alerts }: ToldRule): (found: FoundAt) => boolean {
+/** What an alert tells, or what a withdrawn one told: only ends say how long it lasted. */
+function lineOf({ phase, facts }: Alert): "raised" | "over" {
+  return phase === "over" || (phase === "withdrawn" && facts.lastedMinutes !== undefined) ? "over" : "raised";
+}
+
+/** The alerts of a rule that were not withdrawn, as lines of the record. */
+class Lines {
+  readonly #rule: ToldRule["rule"];
+  readonly #byTime: ReadonlyMap<number, ToldAlert[]>;
+
+  constructor(rule: ToldRule["rule"], alerts: readonly ToldAlert[]) {
+    this.#rule = rule;
+    this.#byTime = Map.groupBy(
+      alerts.filter(({ phase }) => phase !== "withdrawn"),
+      ({ time }) => time,
+    );
+    for (const alert of alerts) if (alert.phase === "withdrawn") this.take(lineOf(alert), alert);
+  }
+
+  /** Takes the line about what was found then. False: there is none. */
+  take(line: "raised" | "over", found: Pick<FoundAt, "time" | "facts">): boolean {
+    const all = this.#byTime.get(found.time) ?? [];
+    const isLine = (alert: Alert) => alert.phase === line;
+    const subject = subjectOf(this.#rule, found.facts);
+    const exact = all.findIndex((alert) => isLine(alert) && subjectOf(this.#rule, alert.facts) === subject);
+    const at = exact >= 0 ? exact : all.findIndex((alert) => isLine(alert) && isSameSubject(this.#rule, alert, found));
+    if (at >= 0) all.splice(at, 1);
+    return at >= 0;
+  }
+
+  /** Those that nobody took. */
+  get left(): readonly ToldAlert[] {
+    return [...this.#byTime.values()].flat();
+  }
+}
+
+/** What people know of the episodes of a rule. */
+interface People {
+  knowOf(episode: Episode): boolean;
+  /** They know of an episode and not of its end. `next`: the episode behind. */
+  awaitEnd(episode: Episode, next: Episode | undefined): boolean;
+}
+
+/** What was withdrawn was told too. A sum reaches a figure once, so its moment is the figure. */
+function toldMoments({ rule, alerts }: ToldRule): People {
   const raised = alerts.filter(({ phase }) => phase === "raised");
   const subjects = new Set(raised.map(({ facts }) => subjectOf(rule, facts)));
   const byTime = Map.groupBy(raised, ({ time }) => time);
-  return (found) =>
-    found.facts.limit === undefined
-      ? (byTime.get(found.time) ?? []).some((alert) => isSameSubject(rule, alert, found))
-      : subjects.has(subjectOf(rule, found.facts));
+  return {
+    knowOf: ({ began }) =>
+      began.facts.limit === undefined
+        ? (byTime.get(began.time) ?? []).some((alert) => isSameSubject(rule, alert, began))
+        : subjects.has(subjectOf(rule, began.facts)),
+    awaitEnd: () => false,
+  };
 }
 
-/** What was raised and not withdrawn. */
-function standingIn(rule: ToldRule["rule"], alerts: readonly ToldAlert[]): readonly ToldAlert[] {
-  const name = ({ time, facts }: Alert) => `${time} ${subjectOf(rule, facts)}`;
-  const gone = new Map<string, number>();
-  for (const alert of alerts) if (alert.phase === "withdrawn") gone.set(name(alert), (gone.get(name(alert)) ?? 0) + 1);
-  return alerts.filter((alert) => {
-    if (alert.phase !== "raised") return false;
-    const count = gone.get(name(alert)) ?? 0;
-    if (count > 0) gone.set(name(alert), count - 1);
-    return count === 0;
-  });
-}
-
-/** The episodes without an alert, and the alerts that are of no episode. An alert is of the episode that began at its time, or else of one that lasted then. */
-function withoutSame(rule: ToldRule["rule"], episodes: readonly Episode[], alerts: readonly ToldAlert[]) {
-  const byTime = Map.groupBy(alerts, ({ time }) => time);
-  const taken = new Set<Alert>();
-  const take = (alert: Alert | undefined): boolean => {
-    if (alert !== undefined) taken.add(alert);
-    return alert !== undefined;
+/** An alert lasted until its end, or until the next alert if it has none. An episode that lies within what was told as one whole ends with the last one in it. */
+function toldSpans({ alerts, until }: ToldRule, lines: Lines): People {
+  const standing = new Set(lines.left);
+  const [spans, endless]: [Span[], Span[]] = [[], []];
+  let next = until;
+  for (const alert of alerts.toReversed()) {
+    if (alert.phase !== "raised") continue;
+    const { endedAt } = alert.handling;
+    const end = Math.max(alert.time, endedAt ?? (standing.has(alert) ? next : alert.time));
+    const span: Span = [beginningOf(alert), end];
+    spans.push(span);
+    if (endedAt === null) endless.push(span);
+    next = alert.time;
+  }
+  const [known, awaited] = [new Spans(spans), new Spans(endless)];
+  return {
+    knowOf: ({ began, end }) => known.overlap(beginningOf(began), end),
+    awaitEnd: ({ began, end }, following) =>
+      awaited.overlap(beginningOf(began), end) &&
+      !awaited.holds(end, following?.began.time ?? Number.POSITIVE_INFINITY),
   };
-  const others = episodes.filter(({ began }) => {
-    const same = byTime.get(began.time)?.filter((alert) => !taken.has(alert)) ?? [];
-    const exact = same.find(({ facts }) => subjectOf(rule, facts) === subjectOf(rule, began.facts));
-    return !take(exact ?? same.find((alert) => isSameSubject(rule, alert, began)));
-  });
-  let at = 0;
-  const within = ({ began, end }: Episode): Alert | undefined => {
-    while ((alerts[at]?.time ?? Number.POSITIVE_INFINITY) <= began.time) at++;
-    for (let next = at; ; next++) {
-      const alert = alerts[next];
-      if (alert === undefined || alert.time >= end) return undefined;
-      if (!taken.has(alert)) return alert;
-    }
-  };
-  const open = others.filter((episode) => (rule.momentary || !take(within(episode))) && !episode.before);
-  return { open, left: alerts.filter((alert) => !taken.has(alert)) };
 }
 
 /** A time from which until which something lasted. */
@@ -177,58 +204,6 @@ class Spans {
     }
     return (this.#sorted[low - 1]?.[1] ?? Number.NEGATIVE_INFINITY) > after;
   }
-}
-
-/** From when until when what was told lasted. An alert without an end lasted until the next one. */
-function spansOf({ rule, alerts, until }: ToldRule): readonly Span[] {
-  const standing = new Set(standingIn(rule, alerts));
-  const spans: Span[] = [];
-  let next = until;
-  for (const alert of alerts.toReversed()) {
-    if (alert.phase !== "raised") continue;
-    const { endedAt } = alert.handling;
-    spans.push([beginningOf(alert), Math.max(alert.time, endedAt ?? (standing.has(alert) ? next : alert.time))]);
-    next = alert.time;
-  }
-  return spans;
-}
-
-/** Episodes whose end was found and not told. An end within what was told as one whole is none. */
-function endsUntold(episodes: readonly Episode[], spans: Spans, alerts: readonly ToldAlert[]): readonly Episode[] {
-  const ends = alerts.flatMap(({ phase, time }) => (phase === "over" ? [time] : []));
-  let at = 0;
-  return episodes.filter(({ began, over }, place) => {
-    if (over === undefined) return false;
-    const next = episodes[place + 1]?.began.time ?? Number.POSITIVE_INFINITY;
-    while ((ends[at] ?? Number.POSITIVE_INFINITY) < began.time) at++;
-    const isKnown = (ends[at] ?? Number.POSITIVE_INFINITY) <= Math.min(next, Number.MAX_VALUE);
-    return !isKnown && !spans.holds(over.time, next);
-  });
-}
-
-/**
- * Episodes that are over although one of their alerts is open: the alert is new, or nobody knew its end. An episode without an end of its own closes with the end of the next
- * one. Episodes whose end people are told of are not among them: telling the end closes the alert.
- */
-function closedBy(
-  episodes: readonly Episode[],
-  written: ReadonlySet<Episode>,
-  over: readonly Episode[],
-  alerts: readonly ToldAlert[],
-): readonly Episode[] {
-  const told = new Set(over);
-  const open = alerts.filter(({ phase, handling }) => phase === "raised" && isOpen(handling));
-  let at = 0;
-  let stands = false;
-  return episodes.filter((episode) => {
-    const { began, over: end } = episode;
-    while ((open[at]?.time ?? Number.POSITIVE_INFINITY) < began.time) at++;
-    stands ||= written.has(episode) || (open[at]?.time ?? Number.POSITIVE_INFINITY) <= (end?.time ?? episode.end);
-    if (end === undefined) return false;
-    const closes = stands && !told.has(episode);
-    stands = false;
-    return closes;
-  });
 }
 
 function isOpen({ state, endedAt }: ToldAlert["handling"]): boolean {

@@ -1,18 +1,16 @@
 import { type AlertRule, type AlertRuleFields, zonesOf } from "../model/alert-rule.ts";
-import { type DeviceState, type LocationRecord, neverReported, placeBefore } from "../model/location.ts";
+import { type LocationRecord, noTotals } from "../model/location.ts";
+import { observationOf } from "../model/observation.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertTrial, TrialStep } from "../ports/alert-trial.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Standing } from "../ports/follow.ts";
+import type { Histories } from "../ports/history.ts";
 import type { Ids } from "../ports/ids.ts";
-import type { LocationStore } from "../ports/store.ts";
 import type { NoticeRoom } from "./alert-writer.ts";
-import { observationOf } from "../model/observation.ts";
 import { AccountRules, type RuleSources } from "./rule-book.ts";
 import { StateTexts } from "./state-texts.ts";
 import { DeviceWatch, type WatchTimers } from "./watch.ts";
-
-/** Records read at a time. */
-const recordsAtOnce = 1000;
 
 /** A trial sends nothing. */
 const unboundedRoom: NoticeRoom = {
@@ -23,7 +21,7 @@ const unboundedRoom: NoticeRoom = {
 
 /** What trials are run with. */
 export interface TrialDeps extends Pick<RuleSources, "geofences" | "accounts"> {
-  readonly locations: Pick<LocationStore, "context">;
+  readonly histories: Pick<Histories, "records" | "lastBefore">;
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -41,7 +39,7 @@ export class RuleTrial implements AlertTrial {
     device: WatchedDevice,
     { from, to }: { readonly from: number; readonly to: number },
   ): AsyncIterable<TrialStep> {
-    const { accounts, geofences, clock } = this.#deps;
+    const { accounts, geofences, histories, clock } = this.#deps;
     const { accountKey } = device;
     const [account, own] = await Promise.all([
       accounts.find(accountKey),
@@ -50,26 +48,15 @@ export class RuleTrial implements AlertTrial {
     const wording = { language: account?.language ?? "en", timeZone: account?.timeZone ?? "UTC" } as const;
     const rules = new AccountRules(wording, [triedRule(fields, device)], own, [], undefined);
     const run = new Run(rules, device, this.#deps.ids);
+    const before = await histories.lastBefore(device.key, from - 1);
+    if (before !== undefined) run.startAfter(before);
     let records = 0;
-    for await (const piece of this.#pieces(device, from, to, run)) {
+    for await (const piece of histories.records(device.key, { from, to })) {
       for (const record of piece) yield* run.record(record);
       records += piece.length;
       yield { type: "progress", records, time: piece.at(-1)?.time ?? from };
     }
     yield* run.end(Math.min(to, clock.now()));
-  }
-
-  async *#pieces(device: WatchedDevice, from: number, to: number, run: Run): AsyncIterable<readonly LocationRecord[]> {
-    const { locations } = this.#deps;
-    let context = await locations.context(device.key, placeBefore(from), recordsAtOnce);
-    if (context.before !== undefined) run.startAfter(context.before);
-    for (;;) {
-      const piece = context.from.filter(({ time }) => time <= to);
-      if (piece.length > 0) yield piece;
-      const last = piece.at(-1);
-      if (!context.more || last === undefined || piece.length < context.from.length) return;
-      context = await locations.context(device.key, last, recordsAtOnce, "without before");
-    }
   }
 }
 
@@ -102,11 +89,10 @@ class Run {
   readonly #timers: WatchTimers = {
     heardAt: () => this.#heardAt,
     silentUntil: () => 0,
-    heard: () => {},
     unchanged: () => {},
   };
   readonly #onOurClock: boolean;
-  #state: DeviceState = neverReported;
+  #standing: Standing = { time: 0, totals: noTotals };
   #heardAt = 0;
 
   constructor(account: AccountRules, device: WatchedDevice, ids: Ids) {
@@ -132,7 +118,7 @@ class Run {
 
   /** What time alone would have found until then. */
   *end(now: number): Iterable<TrialStep> {
-    if (this.#state.last !== undefined && now > this.#heardAt) yield* this.#look(now);
+    if (now > this.#heardAt) yield* this.#look(now);
   }
 
   *#look(now: number): Iterable<TrialStep> {
@@ -145,14 +131,15 @@ class Run {
   *#found(watch: DeviceWatch | undefined): Iterable<TrialStep> {
     const outcome = watch?.outcome();
     if (outcome === undefined) return;
-    const { rules: _, ...rest } = this.#state;
-    this.#state = { ...rest, ...(outcome.rules !== undefined && { rules: outcome.rules }) };
+    const { rules } = outcome;
+    this.#standing = { ...this.#standing, ...(rules !== undefined && { rules }) };
     for (const alert of outcome.alerts) yield { type: "alert", alert };
   }
 
   #move(record: LocationRecord): void {
     this.#heardAt = Math.max(this.#heardAt, record.receivedAt);
-    this.#state = { ...this.#state, time: record.time, totals: record.totals, last: record };
+    const { time, totals, receivedAt } = record;
+    this.#standing = { ...this.#standing, time, totals, receivedAt };
   }
 
   #watch(now: number): DeviceWatch | undefined {
@@ -161,7 +148,7 @@ class Run {
     const { sight, wording } = this.#account;
     return new DeviceWatch({
       device: this.#device,
-      state: this.#state,
+      standing: this.#standing,
       now,
       rules,
       sight,

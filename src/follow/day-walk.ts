@@ -1,10 +1,14 @@
 import { stepOf } from "../fold/step.ts";
 import { advance } from "../fold/totals.ts";
+import type { Day, FoldPoint } from "../model/follow.ts";
 import type { SaidRecord } from "../model/said.ts";
-import { asBeginning, type Day, dayOf, type FoldPoint } from "./days.ts";
+import { asBeginning, dayOf, withRules } from "./days.ts";
 
 /** Records from one point of a busy day to the next. */
 export const usualSpacing = 4096;
+
+/** Tells the states of rules behind the last record, for a point. */
+export type Settled = () => string | undefined;
 
 /** Folds records in their order, day by day. */
 export class DayWalk {
@@ -13,7 +17,6 @@ export class DayWalk {
   #before: FoldPoint;
   #points: FoldPoint[];
   #point: FoldPoint;
-
   readonly #spacing: number;
 
   private constructor(spacing: number, before: FoldPoint, point: FoldPoint, day?: Day) {
@@ -34,7 +37,7 @@ export class DayWalk {
     return new DayWalk(spacing, day.before, point, day);
   }
 
-  /** Behind the last record. */
+  /** Behind the last record. Rules' states are those of the last beginning or point. */
   get point(): FoldPoint {
     return this.#point;
   }
@@ -45,23 +48,20 @@ export class DayWalk {
   }
 
   /** The records of one moment must come one after the other. */
-  add(record: SaidRecord): void {
+  add(record: SaidRecord, settled: Settled): void {
     const day = dayOf(record.time);
-    if (day !== this.#day) this.#begin(day);
-    else if (record.time !== this.#point.time && this.#isFarFromPoint()) this.#points.push(this.#point);
+    if (day !== this.#day) this.#begin(day, settled);
+    else if (record.time !== this.#point.time && this.#isFarFromPoint())
+      this.#points.push(withRules(this.#point, settled()));
     const { time, totals, records } = this.#point;
-    this.#point = {
-      time: record.time,
-      totals: advance(totals, time, stepOf(record)),
-      records: records + 1,
-    };
+    this.#point = { time: record.time, totals: advance(totals, time, stepOf(record)), records: records + 1 };
   }
 
-  #begin(day: number): void {
+  #begin(day: number, settled: Settled): void {
     const open = this.#open();
     if (open !== undefined) this.#days.push(open);
     this.#day = day;
-    this.#before = this.#point = asBeginning(this.#point);
+    this.#before = this.#point = asBeginning(withRules(this.#point, settled()));
     this.#points = [];
   }
 

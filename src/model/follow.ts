@@ -27,8 +27,9 @@ export interface Day {
   readonly end: FoldPoint;
 }
 
-/** Event times of the late records of a day that are not folded in their places yet: the first and the last. */
+/** Event times of late records that are not folded in their places yet: the first and the last. Between them there may be others. */
 export interface LateSpan {
+  /** The day of `from`. */
   readonly day: number;
   readonly from: number;
   readonly to: number;

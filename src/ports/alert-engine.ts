@@ -73,6 +73,8 @@ export interface Review {
   observe(observation: Observation, totals: Totals): void;
   /** See `Watch.settled`. Two folds that came to the same have the same text. */
   settled(): string | undefined;
+  /** Whether the rules stand now as this text, which `settled` gave once, has it. Rules that were changed or removed since count for nothing. */
+  meets(kept: string | undefined): boolean;
   /** Whether these rules still judge as they did at the beginning. False: throw the review away and begin anew. */
   readonly isCurrent: boolean;
   /**

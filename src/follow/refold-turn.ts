@@ -1,0 +1,170 @@
+import type { Day, DeviceHead, LateSpan } from "../model/follow.ts";
+import type { TotalsSums } from "../model/location.ts";
+import { observationOf } from "../model/observation.ts";
+import type { Review, ReviewOutcome, ReviewStart, ToldAlert } from "../ports/alert-engine.ts";
+import type { FollowStore, Standing } from "../ports/follow.ts";
+import type { PositionPage, PositionPlace } from "../ports/positions.ts";
+import { usualSpacing } from "./day-walk.ts";
+import { added, dayOf, noSums, plus } from "./days.ts";
+import type { DeviceFold } from "./device-fold.ts";
+import { Newest } from "./newest.ts";
+import { Refold, type RulesBeside } from "./refold.ts";
+
+/** Kept days that one turn looks at: a turn goes no further, so that others have theirs. */
+const mostDays = 32;
+
+/** A part of a device's time is damaged, so that nobody knows what follows from it. */
+export class HistoryUnreadable extends Error {
+  override readonly name = "HistoryUnreadable";
+}
+
+/** What one turn reads of a device. */
+export interface RefoldReads {
+  readonly days: (ask: Parameters<FollowStore["days"]>[1]) => Promise<readonly Day[]>;
+  readonly sumsBefore: (day: number) => Promise<TotalsSums>;
+  readonly records: (from: number, after: PositionPlace | undefined) => Promise<PositionPage>;
+  /** Alerts of the device from an event time on, in the order of time. */
+  readonly told: (from: number) => Promise<readonly ToldAlert[]>;
+  /** Undefined: no rule watches the device. */
+  readonly review: (standing: Standing, start: ReviewStart) => Review | undefined;
+  readonly now: () => number;
+}
+
+/**
+ * Folds late records of a device in their places: those of the first late span, and of the days that it reaches. All ended days of the device are committed. What rules found is to be
+ * committed with the device's head and days. Rejects with `HistoryUnreadable`, and where reading fails: then nothing has changed. The device takes what waited meanwhile by `endRefold`.
+ */
+export async function refoldTurn(
+  fold: DeviceFold,
+  reads: RefoldReads,
+  spacing = usualSpacing,
+): Promise<ReviewOutcome | undefined> {
+  const { head, standing } = fold;
+  fold.beginRefold();
+  const turn = new Turn(head, standing, reads, spacing);
+  await turn.begin();
+  await turn.read(fold);
+  return turn.end(fold);
+}
+
+const none: RulesBeside = { settled: () => undefined, meets: () => true };
+
+class Turn {
+  readonly #head: DeviceHead;
+  readonly #standing: Standing;
+  readonly #reads: RefoldReads;
+  readonly #spacing: number;
+  readonly #found = new Newest();
+  #kept: readonly Day[] = [];
+  /** The last day that was looked for. */
+  #horizon = Number.POSITIVE_INFINITY;
+  #refold: Refold | undefined;
+  #review: Review | undefined;
+  #sums: TotalsSums = noSums;
+  #nextTime: number | undefined;
+  #isToEnd = false;
+
+  constructor(head: DeviceHead, standing: Standing, reads: RefoldReads, spacing: number) {
+    this.#head = head;
+    this.#standing = standing;
+    this.#reads = reads;
+    this.#spacing = spacing;
+  }
+
+  async begin(): Promise<void> {
+    const { late, today, sumsBefore, keptFrom } = this.#head;
+    const day = late[0]?.day ?? 0;
+    const isToday = day === today?.day;
+    if (!isToday) await this.#readKept(day);
+    if (today !== undefined && today.day <= this.#horizon) this.#kept = [...this.#kept, today];
+    this.#sums = isToday ? sumsBefore : await this.#reads.sumsBefore(day);
+    // Today is not among the days that the store has.
+    if (today !== undefined && day > today.day) this.#sums = added(sumsBefore, today.end.totals);
+    this.#refold = new Refold({ kept: this.#kept, late, spacing: this.#spacing });
+    const { begin } = this.#refold;
+    this.#review = this.#reads.review(this.#standing, {
+      time: begin.time,
+      totals: plus(begin.totals, this.#sums),
+      rules: begin.rules,
+      late: { from: late[0]?.from ?? 0, to: late.reduce((last, { to }) => Math.max(last, to), 0) },
+      keptFrom,
+    });
+  }
+
+  async #readKept(day: number): Promise<void> {
+    const [before, from] = await Promise.all([
+      this.#reads.days({ to: day - 1, order: "last", limit: 1 }),
+      this.#reads.days({ from: day, order: "first", limit: mostDays }),
+    ]);
+    if (from.length === mostDays) this.#horizon = from.at(-1)?.day ?? day;
+    this.#kept = [...before, ...from];
+  }
+
+  async read(fold: DeviceFold): Promise<void> {
+    const refold = this.#refold;
+    if (refold === undefined) return;
+    const review = this.#review;
+    const rules: RulesBeside =
+      review === undefined ? none : { settled: () => review.settled(), meets: (kept) => review.meets(kept) };
+    for (let after: PositionPlace | undefined; ; ) {
+      const asked = fold.waiting;
+      const page = await this.#reads.records(refold.from, after);
+      const [damage] = page.unreadable;
+      if (damage !== undefined) throw new HistoryUnreadable(damage.what);
+      for (const record of page.records) {
+        if (dayOf(record.time) > this.#horizon) {
+          this.#nextTime = record.time;
+          return;
+        }
+        const { day, point } = refold;
+        refold.add(record, rules);
+        if (refold.isDone) return;
+        if (day !== undefined && day !== refold.day) this.#sums = added(this.#sums, point.totals);
+        review?.observe(observationOf(record), plus(refold.point.totals, this.#sums));
+        this.#found.add(record);
+      }
+      if (page.next === undefined) {
+        this.#isToEnd = true;
+        // What had come before this page was asked for is in it, where it does not belong to a page before.
+        fold.wereRead(asked, after?.time ?? refold.from - 1);
+        return;
+      }
+      after = page.next;
+    }
+  }
+
+  async end(fold: DeviceFold): Promise<ReviewOutcome | undefined> {
+    const refold = this.#refold;
+    if (refold === undefined) return undefined;
+    const outcome = await this.#reviewed(refold);
+    if (outcome === "anew" || outcome?.isWhole === false) return outcome === "anew" ? undefined : outcome;
+    const days = this.#withEnd(refold.days());
+    const folded = new Set(days.map(({ day }) => day));
+    const before = this.#kept.filter(({ day }) => folded.has(day));
+    const nextTime = this.#nextTime;
+    const isSettled = ({ day, to }: LateSpan) =>
+      nextTime === undefined ? this.#isToEnd || day <= (refold.day ?? 0) : to < nextTime;
+    const settled = this.#head.late.filter(isSettled);
+    const rules = outcome && { text: outcome.rules };
+    fold.refolded({ days, before, settled, nextTime, found: this.#found, isToEnd: this.#isToEnd }, rules);
+    return outcome;
+  }
+
+  /** "anew": the rules were changed meanwhile. */
+  async #reviewed(refold: Refold): Promise<ReviewOutcome | undefined | "anew"> {
+    const review = this.#review;
+    if (review === undefined) return undefined;
+    const told = await this.#reads.told(review.toldFrom);
+    if (!review.isCurrent) return "anew";
+    const until = this.#nextTime ?? (this.#isToEnd ? undefined : (refold.point.time ?? 0) + 1);
+    return review.outcome(this.#standing, told, this.#reads.now(), until);
+  }
+
+  /** The states of rules behind the newest record stand at the end of its day. */
+  #withEnd(days: readonly Day[]): readonly Day[] {
+    const last = days.at(-1);
+    const rules = this.#isToEnd ? this.#review?.settled() : undefined;
+    if (last === undefined || rules === undefined) return days;
+    return [...days.slice(0, -1), { ...last, end: { ...last.end, rules } }];
+  }
+}

@@ -1,0 +1,80 @@
+import type { Day, DeviceHead } from "../../src/model/follow.ts";
+import type { TotalsSums } from "../../src/model/location.ts";
+import type { DaysAsk, FollowCommit, FollowStore } from "../../src/ports/follow.ts";
+
+const noSums: TotalsSums = { odometerMm: 0, sensorMs: [0, 0, 0, 0] };
+
+/** Sums of days that are there. */
+export function sumsOf(days: Iterable<Day>): TotalsSums {
+  let { odometerMm, sensorMs } = noSums;
+  for (const { end } of days) {
+    const { totals } = end;
+    odometerMm += totals.odometerMm;
+    const ms = (input: 0 | 1 | 2 | 3) => sensorMs[input] + totals.sensorMs[input];
+    sensorMs = [ms(0), ms(1), ms(2), ms(3)];
+  }
+  return { odometerMm, sensorMs };
+}
+
+/** A `FollowStore` in memory. What was committed is kept as text, so that nothing is shared. */
+export class MemoryFollow implements FollowStore {
+  readonly committed: FollowCommit[] = [];
+  /** Thrown by the next calls. */
+  failure: Error | undefined;
+  readonly #heads = new Map<number, string>();
+  readonly #days = new Map<number, Map<number, string>>();
+
+  async heads(devices: readonly number[]): Promise<readonly (DeviceHead | undefined)[]> {
+    await this.#turn();
+    return devices.map((device) => {
+      const text = this.#heads.get(device);
+      return text === undefined ? undefined : JSON.parse(text);
+    });
+  }
+
+  async commit(batch: readonly FollowCommit[]): Promise<void> {
+    await this.#turn();
+    for (const commit of batch) {
+      this.committed.push(commit);
+      this.#heads.set(commit.device, JSON.stringify(commit.head));
+      const days = this.#days.get(commit.device) ?? new Map<number, string>();
+      this.#days.set(commit.device, days);
+      for (const day of commit.days) days.set(day.day, JSON.stringify(day));
+    }
+  }
+
+  /** Days that have ended, in their order. */
+  daysOf(device: number): readonly Day[] {
+    const days = [...(this.#days.get(device) ?? [])].sort(([one], [other]) => one - other);
+    return days.map(([, text]) => JSON.parse(text));
+  }
+
+  async days(device: number, { from = -1e9, to = 1e9, order, limit }: DaysAsk): Promise<readonly Day[]> {
+    await this.#turn();
+    const within = this.daysOf(device).filter(({ day }) => day >= from && day <= to);
+    return order === "first" ? within.slice(0, limit) : within.toReversed().slice(0, limit);
+  }
+
+  async sumsBefore(device: number, day: number): Promise<TotalsSums> {
+    await this.#turn();
+    return sumsOf(this.daysOf(device).filter((one) => one.day < day));
+  }
+
+  async daysBefore(devices: readonly number[], before: number) {
+    await this.#turn();
+    return devices.map((device) => {
+      const days = this.daysOf(device).filter(({ day }) => day < before);
+      const records = days.reduce((sum, { end }) => sum + end.records, 0);
+      return { records, from: days[0]?.end.time ?? 0, to: days.at(-1)?.end.time ?? 0 };
+    });
+  }
+
+  async forgetDays(): Promise<void> {
+    throw new Error("not built: no test deletes days here");
+  }
+
+  async #turn(): Promise<void> {
+    await Promise.resolve();
+    if (this.failure !== undefined) throw this.failure;
+  }
+}

@@ -5,8 +5,8 @@ import { Pace } from "./pace.ts";
 describe("the pace of catching up", () => {
   it("gives a device its turn half a second after its first late record, however many follow", () => {
     const pace = new Pace();
-    pace.late(1, 1000);
-    pace.late(1, 1400);
+    pace.late(1, 1, 1000);
+    pace.late(1, 1, 1400);
     assert.equal(pace.dueAt(), 1500);
     assert.equal(pace.next(1499), undefined);
     assert.equal(pace.next(1500), 1);
@@ -17,8 +17,8 @@ describe("the pace of catching up", () => {
   it("lets a device pause ten times as long as its turn took, and the others have theirs", () => {
     const pace = new Pace();
     pace.took(1, 200, 1000);
-    pace.late(1, 1100);
-    pace.late(2, 1200);
+    pace.late(1, 1, 1100);
+    pace.late(2, 1, 1200);
     assert.equal(pace.behind, 2);
     assert.equal(pace.next(1700), 2);
     assert.equal(pace.next(2999), undefined);
@@ -27,8 +27,8 @@ describe("the pace of catching up", () => {
 
   it("rests three times as long as each turn took", () => {
     const pace = new Pace();
-    pace.late(1, 0);
-    pace.late(2, 0);
+    pace.late(1, 1, 0);
+    pace.late(2, 1, 0);
     assert.equal(pace.next(1000), 1);
     pace.took(1, 100, 1100);
     assert.equal(pace.dueAt(), 1400);
@@ -38,7 +38,15 @@ describe("the pace of catching up", () => {
 
   it("gives turns in the order in which devices fell behind", () => {
     const pace = new Pace();
-    for (const device of [3, 1, 2]) pace.late(device, device);
+    for (const device of [3, 1, 2]) pace.late(device, 1, device);
     assert.deepEqual([pace.next(1000), pace.next(1000), pace.next(1000)], [3, 1, 2]);
+  });
+
+  it("lets accounts take turns, however many devices of one are behind", () => {
+    const pace = new Pace();
+    for (const device of [1, 2, 3]) pace.late(device, 10, 0);
+    pace.late(4, 20, 0);
+    assert.deepEqual([pace.next(1000), pace.next(1000), pace.next(1000), pace.next(1000)], [1, 4, 2, 3]);
+    assert.equal(pace.behind, 0);
   });
 });

@@ -11,33 +11,42 @@ const mostRemembered = 10_000;
 
 /**
  * Says which device's late records are folded next. Folding at once would never end under load, and waiting for quiet alone would never begin: each device has a turn when its records have rested for
- * half a second, and again after ten times the time that its last turn took; all turns together take a quarter of a processor. Times are ms of a clock that never goes back.
+ * half a second, and again after ten times the time that its last turn took; all turns together take a quarter of a processor. Accounts take turns. Times are ms of a clock that never goes back.
  */
 export class Pace {
-  /** When each device that is behind is due, in the order in which they fell behind. */
-  readonly #waiting = new Map<DeviceKey, number>();
+  /** When each device that is behind is due, in the order in which they fell behind, by account. The account that had a turn last is last. */
+  readonly #waiting = new Map<number, Map<DeviceKey, number>>();
+  #behind = 0;
   /** Until when devices pause, in the order of their last turns. */
   readonly #pauses = new Map<DeviceKey, number>();
   #restsUntil = Number.NEGATIVE_INFINITY;
 
   /** Devices that are behind. */
   get behind(): number {
-    return this.#waiting.size;
+    return this.#behind;
   }
 
   /** A device has late records. More of them do not put its turn off. */
-  late(device: DeviceKey, now: number): void {
-    if (this.#waiting.has(device)) return;
-    this.#waiting.set(device, Math.max(now + restMs, this.#pauses.get(device) ?? 0));
+  late(device: DeviceKey, account: number, now: number): void {
+    const own = this.#waiting.get(account) ?? new Map<DeviceKey, number>();
+    if (own.has(device)) return;
+    own.set(device, Math.max(now + restMs, this.#pauses.get(device) ?? 0));
+    this.#waiting.set(account, own);
+    this.#behind++;
   }
 
-  /** Takes the device whose turn it is: of those that are due, the one that fell behind first. Undefined: none is due. */
+  /** Takes the device whose turn it is: accounts take turns, and of an account's devices that are due, the one that fell behind first has it. Undefined: none is due. */
   next(now: number): DeviceKey | undefined {
     if (now < this.#restsUntil) return undefined;
-    for (const [device, dueAt] of this.#waiting) {
-      if (dueAt > now) continue;
-      this.#waiting.delete(device);
-      return device;
+    for (const [account, own] of this.#waiting) {
+      for (const [device, dueAt] of own) {
+        if (dueAt > now) continue;
+        own.delete(device);
+        this.#behind--;
+        this.#waiting.delete(account);
+        if (own.size > 0) this.#waiting.set(account, own);
+        return device;
+      }
     }
     return undefined;
   }
@@ -53,9 +62,9 @@ export class Pace {
 
   /** When something is due at the earliest. Undefined: nothing is behind. */
   dueAt(): number | undefined {
-    if (this.#waiting.size === 0) return undefined;
+    if (this.#behind === 0) return undefined;
     let first = Number.POSITIVE_INFINITY;
-    for (const dueAt of this.#waiting.values()) first = Math.min(first, dueAt);
+    for (const own of this.#waiting.values()) for (const dueAt of own.values()) first = Math.min(first, dueAt);
     return Math.max(first, this.#restsUntil);
   }
 }

@@ -148,8 +148,7 @@ class Followed {
 }
 
 function fresh(record: SaidRecord): FreshRecord {
-  const { speed, course, ...observed } = observationOf(record);
-  return { ...observed, ...record, speed: record.speed ?? speed, course: record.course ?? course };
+  return { ...observationOf(record), ...record, speed: record.speed, course: record.course };
 }
 
 function samePoint(one: FoldPoint, other: FoldPoint | undefined): void {

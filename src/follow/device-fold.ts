@@ -43,6 +43,8 @@ export class DeviceFold {
   #keptFrom: number | undefined;
   /** Days that ended or were folded again, and are not committed. */
   #days = new Map<number, Day>();
+  /** How many late records came so far. */
+  lateRecords = 0;
   /** What comes while late records are folded in their places. Undefined: none are. */
   #meanwhile: FreshRecord[] | undefined;
 
@@ -122,7 +124,10 @@ export class DeviceFold {
     for (const record of records) {
       if (record.time < (this.#keptFrom ?? record.time)) continue;
       const stands = this.#newest.standingOf(record);
-      if (stands === "late") this.mark(record.time, record.time);
+      if (stands === "late") {
+        this.mark(record.time, record.time);
+        this.lateRecords++;
+      }
       if (stands !== "next") continue;
       if (watch?.full === true) end();
       if (walk === undefined) {
@@ -203,13 +208,20 @@ export class DeviceFold {
   }
 
   /** Takes the days that were folded again. What waited is to be taken afterwards: see `endRefold`. */
-  refolded({ days, before, settled, nextTime, found, isToEnd }: Refolded, rules?: { readonly text: string | undefined }) {
+  refolded(
+    { days, before, settled, nextTime, found, isToEnd }: Refolded,
+    rules?: { readonly text: string | undefined },
+  ) {
     const today = this.#today;
-    const keptSums = before.reduce((sums, { day, end }) => (day === today?.day ? sums : added(sums, end.totals)), noSums);
+    const keptSums = before.reduce(
+      (sums, { day, end }) => (day === today?.day ? sums : added(sums, end.totals)),
+      noSums,
+    );
     const last = isToEnd ? days.at(-1) : days.find(({ day }) => day === today?.day);
     const ended = days.filter((day) => day !== last);
     // What was the newest day is not any more, where records behind it were unknown.
-    const behindToday = today !== undefined && last !== undefined && last.day > today.day && !days.some(({ day }) => day === today.day);
+    const behindToday =
+      today !== undefined && last !== undefined && last.day > today.day && !days.some(({ day }) => day === today.day);
     const endedSums = ended.reduce((sums, { end }) => added(sums, end.totals), behindToday ? today.end.totals : noSums);
     this.#sumsBefore = added(this.#sumsBefore, difference(endedSums, keptSums));
     if (behindToday) this.#days.set(today.day, today);

@@ -15,9 +15,9 @@ export interface SaidRecord {
   readonly latitude: number;
   readonly longitude: number;
   /** km/h */
-  readonly speed?: number;
+  readonly speed?: number | undefined;
   /** Degrees. */
-  readonly course?: number;
+  readonly course?: number | undefined;
   /** Readings and attributes as JSON members, `attributes` last and left open: see `extrasOf`. */
   readonly extras: string;
 }

@@ -8,7 +8,7 @@ import type { SaidRecord } from "../model/said.ts";
 import type { WatchedDevice } from "./alert-engine.ts";
 
 /** A record that has just been appended, with what rules see of it: readings as they were said. */
-export interface FreshRecord extends SaidRecord, Observation {}
+export type FreshRecord = SaidRecord & Observation;
 
 /** What one append brought of a device, in the order in which it came. */
 export interface AppendedRecords {

@@ -1,0 +1,108 @@
+import type { Alert, AlertEnd } from "../model/alert.ts";
+import type { DeviceKey } from "../model/device.ts";
+import { locationJson } from "../model/location-json.ts";
+import type { NewNotice } from "../model/notice.ts";
+import type { AlertOutcome, WatchedDevice } from "../ports/alert-engine.ts";
+import type { FollowCommit, FreshRecord } from "../ports/follow.ts";
+import type { Latest } from "../ports/last-location.ts";
+import type { DeviceFold } from "./device-fold.ts";
+import { lastOf } from "./standing.ts";
+
+/** Memory of a device without the texts of its head, and of a record without its text, bytes. */
+const deviceBytes = 2000;
+const recordBytes = 400;
+
+/** Memory that a record takes while it waits (an estimate). */
+export function bytesOfRecord({ extras }: FreshRecord): number {
+  return recordBytes + 3 * extras.length;
+}
+
+/** A device in memory, with what of it is not committed. */
+export class FollowedDevice {
+  readonly key: DeviceKey;
+  /** As it was when it reported last. Undefined: nobody has asked since the start, or it was changed since. */
+  device: WatchedDevice | undefined;
+  /** Undefined: its head was not read yet. */
+  fold: DeviceFold | undefined;
+  /** What came before its head was read. */
+  waiting: FreshRecord[] = [];
+  waitingBytes = 0;
+  /** Event times of what came while too much waited. */
+  unread: { readonly from: number; readonly to: number } | undefined;
+  /** Late records are being folded in their places. Resolves when that is over. */
+  refolding: Promise<void> | undefined;
+  /** How often in a row that failed. */
+  failures = 0;
+  /** Grows with each change. */
+  version = 0;
+  alerts: readonly Alert[] = [];
+  notices: readonly NewNotice[] = [];
+  ended: readonly AlertEnd[] = [];
+  #last: { readonly version: number; readonly odometerStart: number; readonly latest: Latest } | undefined;
+
+  constructor(key: DeviceKey) {
+    this.key = key;
+  }
+
+  /** Everything that came is in the head. */
+  get isCurrent(): boolean {
+    return this.fold !== undefined && this.waiting.length === 0 && this.refolding === undefined;
+  }
+
+  /** An estimate. */
+  get bytes(): number {
+    const { newest, rules } = this.fold?.head ?? {};
+    return deviceBytes + 4 * (newest?.extras.length ?? 0) + (rules?.length ?? 0) + this.waitingBytes;
+  }
+
+  /** Keeps what came until the head is read; beyond `room` bytes only when it was. */
+  wait(records: readonly FreshRecord[], room: number): void {
+    for (const record of records) {
+      const bytes = bytesOfRecord(record);
+      if (this.waitingBytes + bytes > room && this.waiting.length > 0) {
+        const { from, to } = this.unread ?? { from: record.time, to: record.time };
+        this.unread = { from: Math.min(from, record.time), to: Math.max(to, record.time) };
+      } else {
+        this.waiting.push(record);
+        this.waitingBytes += bytes;
+      }
+    }
+  }
+
+  /** Takes what rules found, to be committed. */
+  found({ alerts, notices, ended }: AlertOutcome): void {
+    if (alerts.length > 0) this.alerts = [...this.alerts, ...alerts];
+    if (notices.length > 0) this.notices = [...this.notices, ...notices];
+    if (ended.length > 0) this.ended = [...this.ended, ...ended];
+  }
+
+  /** What is to be committed; undefined: its head was not read yet. */
+  get commit(): FollowCommit | undefined {
+    if (this.fold === undefined) return undefined;
+    const { alerts, notices, ended } = this;
+    return { device: this.key, head: this.fold.head, days: this.fold.days, alerts, notices, ended };
+  }
+
+  /** This is committed. */
+  committed({ days, alerts = [], notices = [], ended = [] }: FollowCommit): void {
+    this.fold?.committed(days);
+    this.alerts = this.alerts.slice(alerts.length);
+    this.notices = this.notices.slice(notices.length);
+    this.ended = this.ended.slice(ended.length);
+  }
+
+  /** What it reported last, as the API shows it. */
+  latest(odometerStart: number): Latest {
+    const known = this.#last;
+    if (known?.version === this.version && known.odometerStart === odometerStart) return known.latest;
+    const head = this.fold?.head;
+    const last = head && lastOf(head);
+    const latest = {
+      json: last && locationJson(last, odometerStart),
+      position: last,
+      receivedAt: head?.newest?.receivedAt,
+    };
+    this.#last = { version: this.version, odometerStart, latest };
+    return latest;
+  }
+}

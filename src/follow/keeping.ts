@@ -1,0 +1,54 @@
+import type { DeviceKey } from "../model/device.ts";
+import type { FollowStore } from "../ports/follow.ts";
+import type { PositionStore } from "../ports/positions.ts";
+import type { OldPositions, PositionKeeper } from "../ports/retention.ts";
+import { beginOf, dayOf } from "./days.ts";
+import type { FollowedDevice } from "./followed-device.ts";
+
+/** What keeping works with. */
+export interface KeepingDeps {
+  readonly follow: Pick<FollowStore, "daysBefore" | "forgetDays">;
+  readonly positions: Pick<PositionStore, "deleteBefore">;
+  /** The device with its head. */
+  readonly loaded: (device: DeviceKey) => FollowedDevice | Promise<FollowedDevice>;
+  readonly changed: (device: FollowedDevice) => void;
+  /** Commits a device now. */
+  readonly write: (device: FollowedDevice) => Promise<void>;
+}
+
+/** Deletes old positions, as whole UTC days: totals go on from the beginning of a day. */
+export class Keeping implements PositionKeeper {
+  readonly #deps: KeepingDeps;
+
+  constructor(deps: KeepingDeps) {
+    this.#deps = deps;
+  }
+
+  keptFrom(device: DeviceKey): number | undefined | Promise<number | undefined> {
+    const loaded = this.#deps.loaded(device);
+    return loaded instanceof Promise ? loaded.then(({ fold }) => fold?.head.keptFrom) : loaded.fold?.head.keptFrom;
+  }
+
+  oldPositions(devices: readonly DeviceKey[], before: number): Promise<readonly OldPositions[]> {
+    return this.#deps.follow
+      .daysBefore(devices, dayOf(before))
+      .then((old) => old.map(({ records: count, from, to }) => ({ count, from, to })));
+  }
+
+  async deleteBefore(key: DeviceKey, before: number): Promise<number> {
+    const device = await this.#deps.loaded(key);
+    const today = device.fold?.head.today?.day;
+    // Today's sums stand in the head: it stays, however old it is.
+    const day = Math.min(dayOf(before), today ?? Number.NEGATIVE_INFINITY);
+    if (device.fold === undefined || !Number.isFinite(day)) return 0;
+    const [old] = await this.oldPositions([key], beginOf(day));
+    if (old === undefined || old.count === 0) return 0;
+    // From now on nothing older is followed, whatever happens below.
+    device.fold.keepFrom(beginOf(day));
+    this.#deps.changed(device);
+    await this.#deps.write(device);
+    await this.#deps.positions.deleteBefore(key, beginOf(day));
+    await this.#deps.follow.forgetDays(key, day);
+    return old.count;
+  }
+}

@@ -1,0 +1,113 @@
+import type { ReviewOutcome, WatchedDevice } from "../ports/alert-engine.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { FollowedDevice } from "./followed-device.ts";
+import { Pace } from "./pace.ts";
+import { type RefoldReads, refoldTurn } from "./refold-turn.ts";
+
+/** Pauses of a device whose turns fail, ms: doubled each time. */
+const firstPauseMs = 1000;
+const longestPauseMs = 300_000;
+
+/** What refolding works with. */
+export interface RefoldingDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The device as it is registered; undefined: it is gone. */
+  readonly registered: (device: FollowedDevice) => Promise<WatchedDevice | undefined>;
+  /** Makes its rules ready, and commits its ended days, so that the store has them. */
+  readonly prepare: (device: FollowedDevice) => Promise<void>;
+  readonly readsOf: (device: FollowedDevice, registered: WatchedDevice) => RefoldReads;
+  /** A turn is over: what waited meanwhile is to be taken. */
+  readonly over: (device: FollowedDevice, outcome: ReviewOutcome | undefined) => void;
+}
+
+/** Gives devices with late records their turns, one at a time. */
+export class Refolding {
+  readonly #deps: RefoldingDeps;
+  readonly #pace = new Pace();
+  readonly #devices = new Map<number, FollowedDevice>();
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #isStopping = false;
+
+  constructor(deps: RefoldingDeps) {
+    this.#deps = deps;
+  }
+
+  /** Devices that wait for a turn. */
+  get behind(): number {
+    return this.#pace.behind;
+  }
+
+  has(device: FollowedDevice): boolean {
+    return this.#devices.has(device.key);
+  }
+
+  /** A device has late records. */
+  late(device: FollowedDevice, after = 0): void {
+    if (this.#isStopping) return;
+    this.#devices.set(device.key, device);
+    this.#pace.late(device.key, device.device?.accountKey ?? 0, this.#deps.clock.monotonic() + after);
+    this.#plan();
+  }
+
+  #plan(): void {
+    if (this.#running !== undefined || this.#isStopping) return;
+    const due = this.#pace.dueAt();
+    if (due === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#begin(), Math.max(0, due - this.#deps.clock.monotonic())).unref();
+  }
+
+  #begin(): void {
+    this.#running ??= this.#next().finally(() => {
+      this.#running = undefined;
+      this.#plan();
+    });
+  }
+
+  async #next(): Promise<void> {
+    const { clock } = this.#deps;
+    const key = this.#pace.next(clock.monotonic());
+    const device = key === undefined ? undefined : this.#devices.get(key);
+    if (key === undefined || device === undefined) return;
+    this.#devices.delete(key);
+    const began = clock.monotonic();
+    const turn = this.#turn(device);
+    device.refolding = turn;
+    try {
+      await turn;
+    } finally {
+      this.#pace.took(key, clock.monotonic() - began, clock.monotonic());
+    }
+    if (device.fold?.isLate === true) this.late(device, pauseOf(device.failures));
+  }
+
+  async #turn(device: FollowedDevice): Promise<void> {
+    let outcome: ReviewOutcome | undefined;
+    try {
+      await this.#deps.prepare(device);
+      const registered = await this.#deps.registered(device);
+      if (registered === undefined || device.fold === undefined) return;
+      outcome = await refoldTurn(device.fold, this.#deps.readsOf(device, registered));
+      device.failures = 0;
+    } catch (error) {
+      if (device.failures++ === 0)
+        this.#deps.log.error({ error, device: device.key }, "late positions of a device can't be folded; trying again");
+    } finally {
+      device.refolding = undefined;
+      this.#deps.over(device, outcome);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+}
+
+function pauseOf(failures: number): number {
+  return failures === 0 ? 0 : Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs);
+}

@@ -62,8 +62,6 @@ export class AlertWriter implements Finder {
   #left = { alerts: 0, notices: 0 };
   readonly #room: NoticeRoom;
   late = false;
-  /** What each alert says beside its own text. */
-  remark: string | undefined;
 
   constructor(device: WatchedDevice, wording: AccountWording, ids: Ids, now: number, room: NoticeRoom) {
     this.#room = room;
@@ -165,8 +163,7 @@ export class AlertWriter implements Finder {
       facts,
     };
     const mileage = this.#device.odometerStart + totals.odometerMm / 1_000_000;
-    const own = alertTextOf(untold, rule.rule.text, this.#device, mileage, this.#wording);
-    const alert = { ...untold, text: this.remark === undefined ? own : `${own} (${this.remark})` };
+    const alert = { ...untold, text: alertTextOf(untold, rule.rule.text, this.#device, mileage, this.#wording) };
     this.alerts.push(alert);
     return alert;
   }

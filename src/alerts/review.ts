@@ -4,7 +4,6 @@ import type { Observation } from "../model/observation.ts";
 import type { Review, ReviewOutcome, ReviewStart, ToldAlert, WatchedDevice } from "../ports/alert-engine.ts";
 import type { Standing } from "../ports/follow.ts";
 import type { Ids } from "../ports/ids.ts";
-import { wordsOf } from "../wording/index.ts";
 import { AlertWriter, mostAlerts, type NoticeRoom } from "./alert-writer.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { deviceTime } from "./device-time.ts";
@@ -13,7 +12,7 @@ import { Seen } from "./judge.ts";
 import { raised } from "./machine.ts";
 import { isCredible, RuleFold } from "./rule-fold.ts";
 import { initialState, type RuleState } from "./rule-state.ts";
-import { settledStates, settledText } from "./settled.ts";
+import { settledIn, settledText } from "./settled.ts";
 import { type StateTexts, watchesSince } from "./state-texts.ts";
 import { type Correction, compared, type Episode, type FoundAt } from "./told.ts";
 import type { AccountSight } from "./zone-sight.ts";
@@ -88,6 +87,8 @@ export class DeviceReview implements Review {
   readonly #since: readonly number[];
   readonly #found: Episodes;
   readonly #fold: RuleFold;
+  /** Event time of the last record before the first late one: nothing changed up to there. */
+  #before: number;
 
   constructor(setup: ReviewSetup) {
     const { device, standing, start, rules, sight, texts } = setup;
@@ -95,9 +96,8 @@ export class DeviceReview implements Review {
     const since = watchesSince(texts.read(device.key, standing.rules, rules).since, standing.time);
     this.#since = since.map((moment, at) => (rules[at]?.clock === "arrival" ? Number.POSITIVE_INFINITY : moment));
     const time = start.time ?? 0;
-    const known = settledStates(start.rules === "unknown" ? undefined : start.rules, rules);
-    // What a rule knew when it watched before is of another time.
-    const states = known.map((state, at) => ((this.#since[at] ?? 0) < time ? state : initialState));
+    this.#before = time;
+    const states = this.#watching(settledIn(start.rules, rules).states, time);
     this.#found = new Episodes(new Map(rules.map((rule, at) => [rule, at])), standingIn(states));
     this.#fold = new RuleFold({
       device,
@@ -117,7 +117,8 @@ export class DeviceReview implements Review {
   }
 
   observe(observation: Observation, totals: Totals): void {
-    const { now } = this.#setup;
+    const { now, start } = this.#setup;
+    if (observation.time < start.late.from) this.#before = observation.time;
     this.#fold.observe(observation, totals, { now, heardAt: now });
   }
 
@@ -125,13 +126,26 @@ export class DeviceReview implements Review {
     return settledText(this.#setup.rules, this.#fold);
   }
 
+  meets(kept: string | undefined): boolean {
+    const { rules } = this.#setup;
+    const own = this.settled();
+    if (kept === own) return true;
+    const { time } = this.#fold;
+    const { states, totals } = settledIn(kept, rules);
+    return settledText(rules, { time, states: this.#watching(states, time), totals }) === own;
+  }
+
+  /** States as of a time, of the rules that watched by then. What a rule knew when it watched before is of another time. */
+  #watching(states: readonly RuleState[], time: number): readonly RuleState[] {
+    return states.map((state, at) => ((this.#since[at] ?? 0) < time ? state : initialState));
+  }
+
   outcome(standing: Standing, told: readonly ToldAlert[], now: number, until: number | undefined): ReviewOutcome {
-    const { device, rules, texts, wording, ids, room, start } = this.#setup;
+    const { device, rules, texts, wording, ids, room } = this.#setup;
     const live = texts.read(device.key, standing.rules, rules);
     const end = this.#end(standing, live.states, told, now, until);
     const writer = new AlertWriter(device, wording, ids, now, room(device));
     writer.late = true;
-    if (start.rules === "unknown") writer.remark = wordsOf(wording.language).fromRest;
     const isWhole = write(this.#corrections(end.episodes, live.states, told, now, until), writer);
     const found = { alerts: writer.alerts, notices: writer.notices, ended: writer.ended, isWhole };
     // If one commit does not hold everything, the next review finds the rest.
@@ -178,14 +192,18 @@ export class DeviceReview implements Review {
     live: readonly RuleState[],
     told: readonly ToldAlert[],
     now: number,
-    until = Number.POSITIVE_INFINITY,
+    until: number | undefined,
   ): readonly RuleCorrection[] {
-    const { rules, start } = this.#setup;
+    const {
+      rules,
+      start: { keptFrom },
+    } = this.#setup;
     // Where a report had as many alerts as are kept, those that were left out count as told.
     const crowded = crowdedIn(told);
     const byRule = Map.groupBy(episodes, ({ rule }) => rule);
     const byKey = Map.groupBy(told, ({ ruleKey }) => ruleKey);
-    const first = Math.max(start.late.from, start.keptFrom ?? 0, now - oldestToldMs);
+    const after = Math.max(this.#before, (keptFrom ?? 0) - 1, now - oldestToldMs);
+    const to = until === undefined ? Number.POSITIVE_INFINITY : this.#fold.time;
     return rules.flatMap((rule, at) => {
       if (rule.clock === "arrival") return [];
       const since = this.#since[at] ?? 0;
@@ -195,9 +213,7 @@ export class DeviceReview implements Review {
       if (own.length === 0 && alerts.length === 0) return [];
       const state = live[at] ?? initialState;
       const lasts = state.phase === raised ? Number.POSITIVE_INFINITY : state.since;
-      // Nobody knows whether a rule rested, until it changes.
-      const from = start.rules === "unknown" ? Math.max(first, own[0]?.began.time ?? Number.POSITIVE_INFINITY) : first;
-      const isKnown = (time: number) => time >= from && time > since && time <= until && !crowded.has(time);
+      const isKnown = (time: number) => time > Math.max(after, since) && time <= to && !crowded.has(time);
       return compared(own, { rule, alerts, until: lasts, isKnown }).map((correction) => ({ rule, correction }));
     });
   }

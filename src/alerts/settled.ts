@@ -1,8 +1,8 @@
-import type { Totals } from "../model/location.ts";
+import { noTotals, type Totals } from "../model/location.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { isForgettable } from "./evaluate.ts";
 import { idle } from "./machine.ts";
-import { encodeState, entriesOf, initialState, parsed, type RuleState } from "./rule-state.ts";
+import { encodeState, entriesOf, initialState, isNumber, parsed, type RuleState } from "./rule-state.ts";
 
 /** Where a fold of rules stands. */
 export interface FoldPlace {
@@ -35,15 +35,20 @@ export function settledText(rules: readonly CompiledRule[], { time, states, tota
   return `[[${rows.map(({ row }) => row).join()}]${sums ? `,${[totals.odometerMm, ...totals.sensorMs].join()}` : ""}]`;
 }
 
-/** The states of such a text, in the order of the rules; at first where the text has none. A rule that judges something else now has none. */
-export function settledStates(text: string | undefined, rules: readonly CompiledRule[]): readonly RuleState[] {
+/** What such a text says of these rules: states, at first where the text has none or the rule judges something else now, and sums, not a number where it has none. */
+export function settledIn(
+  text: string | undefined,
+  rules: readonly CompiledRule[],
+): Pick<FoldPlace, "states" | "totals"> {
   const read = parsed(text);
-  const rows: unknown = Array.isArray(read) ? read[0] : undefined;
+  const [rows, ...sums]: readonly unknown[] = Array.isArray(read) ? read : [];
   const entries = new Map(entriesOf(rows).map((entry) => [entry.ruleKey, entry]));
-  return rules.map(({ rule, judged }) => {
+  const states = rules.map(({ rule, judged }) => {
     const entry = entries.get(rule.key);
     return entry?.judged === judged ? entry.state : initialState;
   });
+  const [odometerMm = Number.NaN, first = 0, second = 0, third = 0, fourth = 0] = sums.filter(isNumber);
+  return { states, totals: { ...noTotals, odometerMm, sensorMs: [first, second, third, fourth] } };
 }
 
 function settledState({ calm }: CompiledRule, state: RuleState, time: number): RuleState {

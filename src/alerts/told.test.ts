@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { AlertFacts, AlertPhase } from "../model/alert.ts";
 import { noTotals } from "../model/location.ts";
 import type { ToldAlert } from "../ports/alert-engine.ts";
-import { compared, type Episode, type FoundAt, type ToldRule } from "./told.ts";
+import { type Correction, compared, type Episode, type FoundAt, type ToldRule } from "./told.ts";
 
 const goesOn = Number.POSITIVE_INFINITY;
 
@@ -12,7 +12,7 @@ function foundAt(time: number, facts: AlertFacts = {}): FoundAt {
 }
 
 function moment(time: number, facts?: AlertFacts): Episode {
-  return { rule: 0, began: foundAt(time, facts), before: false, over: undefined, end: time };
+  return { rule: 0, began: foundAt(time, facts), over: undefined, end: time };
 }
 
 function lasting(from: number, to: number): Episode {
@@ -31,24 +31,25 @@ function rule(momentary: boolean, zoneNames: readonly string[] = [], notifyWhenO
 const moments = rule(true);
 const lasts = rule(false);
 
-/** Times of what becomes of the episodes and alerts of a rule. */
+/** Times of what becomes of the episodes and alerts of a rule. `known`, `silent`: what is added and tells nobody. */
 function verdict(
   compiled: ToldRule["rule"],
   episodes: readonly Episode[],
   alerts: readonly ToldAlert[],
   until = goesOn,
-): Readonly<Record<"untold" | "known" | "over" | "withdrawn", readonly number[]>> {
-  const { untold, known, over, withdrawn } = compared(episodes, { rule: compiled, alerts, until, from: 0, to: goesOn });
-  const begins = (list: readonly Episode[]) => list.map(({ began }) => began.time);
+): Readonly<Record<"untold" | "known" | "over" | "silent" | "withdrawn", readonly number[]>> {
+  const corrections = compared(episodes, { rule: compiled, alerts, until, isKnown: () => true });
+  const times = (wanted: (one: Correction) => boolean) => corrections.filter(wanted).map(({ at }) => at.time);
   return {
-    untold: begins(untold),
-    known: begins(known),
-    over: over.map((one) => one.over?.time ?? Number.NaN),
-    withdrawn: withdrawn.map(({ time }) => time),
+    untold: times((one) => one.do === "raise" && !one.told),
+    known: times((one) => one.do === "raise" && one.told),
+    over: times((one) => one.do === "end" && !one.told),
+    silent: times((one) => one.do === "end" && one.told),
+    withdrawn: times((one) => one.do === "withdraw"),
   };
 }
 
-const none = { untold: [], known: [], over: [], withdrawn: [] };
+const none = { untold: [], known: [], over: [], silent: [], withdrawn: [] };
 
 test("a late moment between two told ones is told", () => {
   const sos = [moment(10), moment(15), moment(20)];
@@ -117,13 +118,22 @@ test("an alert tells of the minutes before it that it names", () => {
 });
 
 test("an episode that a late record splits was told as one; its end is told when the last part ends", () => {
-  assert.deepEqual(verdict(lasts, [lasting(10, 12), lasting(15, goesOn)], [told(10)]), { ...none, known: [15] });
+  assert.deepEqual(verdict(lasts, [lasting(10, 12), lasting(15, goesOn)], [told(10)]), {
+    ...none,
+    known: [15],
+    silent: [12],
+  });
   assert.deepEqual(verdict(lasts, [lasting(10, 12)], [told(10)], 20), { ...none, over: [12] });
 });
 
-test("what was never so is withdrawn, and what is known to have begun before is not told", () => {
+test("what was never so is withdrawn", () => {
   assert.deepEqual(verdict(lasts, [], [told(10, 20)]), { ...none, withdrawn: [10] });
-  assert.deepEqual(verdict(lasts, [{ ...lasting(10, goesOn), before: true }], []), none);
+});
+
+test("nothing is said of times that the fold does not know", () => {
+  const isKnown = (time: number) => time > 15;
+  const [alerts, until] = [[told(10, 12)], goesOn];
+  assert.deepEqual(compared([lasting(5, 9)], { rule: lasts, alerts, until, isKnown }), []);
 });
 
 test("an alert without an end lasted until the next one", () => {

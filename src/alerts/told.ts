@@ -43,32 +43,38 @@ export interface ToldRule {
 }
 
 /**
- * Compares the episodes of one rule, in the order of time, with its alerts. The record of alerts becomes what was found. People are told of an episode unless something was told that overlaps it, of a
- * moment unless that moment was told, and of the end of what was told.
+ * Compares the episodes of one rule, in the order of time, with its alerts. An alert stands for the episode during which it was raised, and the end of one for the time without; what is left is
+ * withdrawn, and what is missing is added. People are told of an episode unless something was told that overlaps it, of a moment unless that moment was told, and of the end of what was told.
  */
 export function compared(episodes: readonly Episode[], told: ToldRule): readonly Correction[] {
   const { rule, alerts } = told;
-  const corrections: Correction[] = [];
-  const lines = new Lines(rule, alerts);
-  const people = rule.momentary ? toldMoments(told) : toldSpans(told, lines);
+  const standing = standingIn(rule, alerts);
+  const { raised = [], over: ends = [] } = Object.groupBy(standing, lineOf);
+  const lines = { raised: new Lines(rule, raised), over: new Lines(rule, ends) };
+  const people = rule.momentary ? toldMoments(told) : toldSpans(told, new Set(standing));
   const open = alerts.filter(({ phase, handling }) => phase === "raised" && isOpen(handling));
+  const corrections: Correction[] = [];
   let nextOpen = 0;
   let stands = false;
   episodes.forEach((episode, at) => {
-    const { began, over } = episode;
+    const { began, over, end } = episode;
+    const next = episodes[at + 1];
     const isTold = people.knowOf(episode);
-    if (told.isKnown(began.time) && !lines.take("raised", began)) {
+    if (!lines.raised.take(began, end) && told.isKnown(began.time)) {
       corrections.push({ do: "raise", at: began, told: isTold });
       stands = true;
     }
-    if (over === undefined || !told.isKnown(over.time)) return;
-    if (tellsEnds(rule) && !lines.take("over", over))
-      corrections.push({ do: "end", at: over, told: isTold && !people.awaitEnd(episode, episodes[at + 1]) });
+    if (over === undefined) return;
+    const isEnded = lines.over.take(over, next?.began.time ?? Number.POSITIVE_INFINITY);
+    if (!told.isKnown(over.time)) return;
+    if (!isEnded && tellsEnds(rule))
+      corrections.push({ do: "end", at: over, told: isTold && !people.awaitEnd(episode, next) });
     for (; (open[nextOpen]?.time ?? Number.POSITIVE_INFINITY) <= over.time; nextOpen++) stands = true;
     if (stands) corrections.push({ do: "close", at: over });
     stands = false;
   });
-  for (const alert of lines.left) if (told.isKnown(alert.time)) corrections.push({ do: "withdraw", at: alert });
+  for (const { left } of [lines.raised, lines.over])
+    for (const alert of left) if (told.isKnown(alert.time)) corrections.push({ do: "withdraw", at: alert });
   return corrections;
 }
 
@@ -89,34 +95,53 @@ function lineOf({ phase, facts }: Alert): "raised" | "over" {
   return phase === "over" || (phase === "withdrawn" && facts.lastedMinutes !== undefined) ? "over" : "raised";
 }
 
-/** The alerts of a rule that were not withdrawn, as lines of the record. */
+/** Alerts of a rule that were not withdrawn. */
+function standingIn(rule: ToldRule["rule"], alerts: readonly ToldAlert[]): readonly ToldAlert[] {
+  const name = (alert: Alert) => `${lineOf(alert)} ${alert.time} ${subjectOf(rule, alert.facts)}`;
+  const gone = new Map<string, number>();
+  for (const alert of alerts) if (alert.phase === "withdrawn") gone.set(name(alert), (gone.get(name(alert)) ?? 0) + 1);
+  return alerts.filter((alert) => {
+    if (alert.phase === "withdrawn") return false;
+    const count = gone.get(name(alert)) ?? 0;
+    if (count > 0) gone.set(name(alert), count - 1);
+    return count === 0;
+  });
+}
+
+/** Alerts of one phase, in the order of time, each of which stands for one thing that was found. They are taken in the order of time too. */
 class Lines {
   readonly #rule: ToldRule["rule"];
-  readonly #byTime: ReadonlyMap<number, ToldAlert[]>;
+  readonly #alerts: readonly ToldAlert[];
+  readonly #taken = new Set<ToldAlert>();
+  #from = 0;
 
   constructor(rule: ToldRule["rule"], alerts: readonly ToldAlert[]) {
     this.#rule = rule;
-    this.#byTime = Map.groupBy(
-      alerts.filter(({ phase }) => phase !== "withdrawn"),
-      ({ time }) => time,
-    );
-    for (const alert of alerts) if (alert.phase === "withdrawn") this.take(lineOf(alert), alert);
+    this.#alerts = alerts;
   }
 
-  /** Takes the line about what was found then. False: there is none. */
-  take(line: "raised" | "over", found: Pick<FoundAt, "time" | "facts">): boolean {
-    const all = this.#byTime.get(found.time) ?? [];
-    const isLine = (alert: Alert) => alert.phase === line;
+  /** Takes the alert of what was found: the one of that moment, or else the first of those before `until`. False: there is none. */
+  take(found: FoundAt, until: number): boolean {
+    while ((this.#alerts[this.#from]?.time ?? Number.POSITIVE_INFINITY) < found.time) this.#from++;
     const subject = subjectOf(this.#rule, found.facts);
-    const exact = all.findIndex((alert) => isLine(alert) && subjectOf(this.#rule, alert.facts) === subject);
-    const at = exact >= 0 ? exact : all.findIndex((alert) => isLine(alert) && isSameSubject(this.#rule, alert, found));
-    if (at >= 0) all.splice(at, 1);
-    return at >= 0;
+    const alert =
+      this.#first(found.time, until, ({ facts }) => subjectOf(this.#rule, facts) === subject) ??
+      this.#first(found.time, until, (one) => isSameSubject(this.#rule, one, found));
+    if (alert !== undefined) this.#taken.add(alert);
+    return alert !== undefined;
+  }
+
+  #first(time: number, until: number, isIt: (alert: ToldAlert) => boolean): ToldAlert | undefined {
+    for (let at = this.#from; ; at++) {
+      const alert = this.#alerts[at];
+      if (alert === undefined || (alert.time !== time && alert.time >= until)) return undefined;
+      if (!this.#taken.has(alert) && isIt(alert)) return alert;
+    }
   }
 
   /** Those that nobody took. */
   get left(): readonly ToldAlert[] {
-    return [...this.#byTime.values()].flat();
+    return this.#alerts.filter((alert) => !this.#taken.has(alert));
   }
 }
 
@@ -142,8 +167,7 @@ function toldMoments({ rule, alerts }: ToldRule): People {
 }
 
 /** An alert lasted until its end, or until the next alert if it has none. An episode that lies within what was told as one whole ends with the last one in it. */
-function toldSpans({ alerts, until }: ToldRule, lines: Lines): People {
-  const standing = new Set(lines.left);
+function toldSpans({ alerts, until }: ToldRule, standing: ReadonlySet<ToldAlert>): People {
   const [spans, endless]: [Span[], Span[]] = [[], []];
   let next = until;
   for (const alert of alerts.toReversed()) {

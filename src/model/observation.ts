@@ -15,8 +15,8 @@ export interface Observation {
   /** Meaningful where `located`. */
   readonly latitude: number;
   readonly longitude: number;
-  readonly speed: number | undefined;
-  readonly course: number | undefined;
+  readonly speed?: number;
+  readonly course?: number;
   /** m */
   readonly altitude: number | undefined;
   readonly alarms: readonly Alarm[];
@@ -39,6 +39,7 @@ function isAlarm(name: string): name is Alarm {
  * are typed again. Of what the API rounds to whole numbers (battery, fuel, rpm), the exact value stands among the attributes.
  */
 export function observationOf(record: SaidRecord): Observation {
+  const { speed, course } = record;
   const located = !record.unlocated;
   const { readings, attributes, altitude, alarmList } = parse(record.extras);
   return {
@@ -48,8 +49,8 @@ export function observationOf(record: SaidRecord): Observation {
     positioned: located && record.valid,
     latitude: record.latitude,
     longitude: record.longitude,
-    speed: record.speed,
-    course: record.course,
+    ...(speed !== undefined && { speed }),
+    ...(course !== undefined && { course }),
     altitude,
     alarms: alarmList,
     readings,

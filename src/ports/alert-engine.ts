@@ -58,8 +58,8 @@ export interface ReviewStart {
   readonly time: number | undefined;
   /** Sums over all of the history. */
   readonly totals: Totals;
-  /** `FoldPoint.rules` of that point. `"unknown"`: it was so long ago that nobody keeps them; rules begin at rest, and what they find says so. */
-  readonly rules: string | undefined | "unknown";
+  /** `FoldPoint.rules` of that point. */
+  readonly rules: string | undefined;
   /** Event times of the late records: the first and the last. */
   readonly late: { readonly from: number; readonly to: number };
   /** Event time before which the device's positions were deleted. */
@@ -78,8 +78,8 @@ export interface Review {
   /** Whether these rules still judge as they did at the beginning. False: throw the review away and begin anew. */
   readonly isCurrent: boolean;
   /**
-   * What is to be committed. `standing`: how the device stands now · `told`: all alerts of the device since `toldFrom`, in the order of time · `until`: event time up to which the
-   * records were folded again, where the fold met there what is kept; undefined: it went on to the newest record, and its states are the present ones.
+   * What is to be committed. `standing`: how the device stands now · `told`: all alerts of the device since `toldFrom`, in the order of time · `until`: event time before which the
+   * records were folded again, where the fold met there what is kept or gives others their turn; undefined: it went on to the newest record, and its states are the present ones.
    */
   outcome(standing: Standing, told: readonly ToldAlert[], now: number, until: number | undefined): ReviewOutcome;
 }

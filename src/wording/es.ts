@@ -265,7 +265,6 @@ export const es: Words = {
     showOnMap: "Ver en el mapa",
     why: (rule) => `Recibe este aviso porque la regla de alerta ${rule} le nombra.`,
   },
-  fromRest: "tan tarde que ya no se sabe cómo estaba antes",
   withdrawn: (text) => `nunca fue cierto, según registros tardíos: ${text}`,
   leftOut: (alerts, notices) => `demasiadas a la vez: se omiten ${alerts} alertas y ${notices} avisos más`,
 };

@@ -36,8 +36,6 @@ export interface Words {
   readonly notice: NoticeWords;
   /** What an alert says beside its own text where there were too many at a time. */
   leftOut(alerts: number, notices: number): string;
-  /** What an alert says beside its own text where nobody knows what was so before it. */
-  readonly fromRest: string;
   /** Before the text of an alert that was never true. */
   withdrawn(text: string): string;
 }

@@ -1,25 +1,18 @@
 import { RuleEngine, RuleTrial, type TrialDeps } from "../../src/alerts/index.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";
-import { type Draft, draftOf } from "../../src/ingest/draft.ts";
-import { ordered } from "../../src/ingest/pending.ts";
-import { type Plan, planAppend, planLate } from "../../src/ingest/plan.ts";
+import { stepOf } from "../../src/fold/step.ts";
+import { advance, differOnlyInSums } from "../../src/fold/totals.ts";
 import type { Alert, AlertEnd } from "../../src/model/alert.ts";
 import type { AlertParameters, AlertRule, AlertRuleFields, AlertType } from "../../src/model/alert-rule.ts";
 import { unsetCaps } from "../../src/model/caps.ts";
 import type { Report } from "../../src/model/effects.ts";
 import type { Geofence, Zone } from "../../src/model/geofence.ts";
-import {
-  byPlace,
-  type DeviceState,
-  type LocationRecord,
-  neverReported,
-  placeBefore,
-  type RecordPlace,
-  shiftedTotals,
-  withTotals,
-} from "../../src/model/location.ts";
+import { type LocationRecord, noTotals, shiftedTotals, type Totals } from "../../src/model/location.ts";
+import { ExtrasAndHash } from "../../src/model/location-json.ts";
 import type { NewNotice } from "../../src/model/notice.ts";
-import type { AlertOutcome, ToldAlert, Watch, WatchedDevice } from "../../src/ports/alert-engine.ts";
+import { observationOf } from "../../src/model/observation.ts";
+import type { AlertOutcome, Review, ReviewStart, ToldAlert, WatchedDevice } from "../../src/ports/alert-engine.ts";
+import type { FreshRecord, Standing } from "../../src/ports/follow.ts";
 import type { Metrics } from "../../src/ports/metrics.ts";
 import { silentLog } from "./silent-log.ts";
 
@@ -77,7 +70,42 @@ function assertRule(rule: unknown): asserts rule is AlertRule {
   if (typeof rule !== "object" || rule === null || !("parameters" in rule)) throw new Error("no rule");
 }
 
-/** One device with its history, its state and the real rules, fed through ingest's own plans; only the store is in memory. */
+/** Where the fold stood once, with what its rules were. */
+interface LanePoint {
+  readonly time: number;
+  readonly totals: Totals;
+  readonly rules: string | undefined;
+}
+
+const written = new ExtrasAndHash();
+
+/** A report as ingest appends it. */
+function recordOf({ report, receivedAt }: Arrival): FreshRecord {
+  const { alarms, readings, attributes, time = receivedAt } = report;
+  const fix = report.type === "fix" ? report : undefined;
+  const { latitude = 0, longitude = 0, valid = false, speed, course, altitude } = fix ?? {};
+  written.make(report, fix && { valid, latitude, longitude, speed, course });
+  return {
+    time,
+    receivedAt,
+    key: written.hash,
+    valid,
+    ...(fix === undefined && { unlocated: true }),
+    latitude,
+    longitude,
+    ...(speed !== undefined && { speed }),
+    ...(course !== undefined && { course }),
+    extras: written.extras,
+    located: fix !== undefined,
+    positioned: valid,
+    altitude,
+    alarms,
+    readings,
+    attributes,
+  };
+}
+
+/** One device with its history and the real rules, followed as plainly as can be: newer records at once, late ones by a review from the last point before them. */
 export class AlertLane {
   readonly bus = createMemoryBus(() => {});
   readonly engine: RuleEngine;
@@ -93,9 +121,15 @@ export class AlertLane {
   readonly device: WatchedDevice;
   /** A review follows each commit that has late records. */
   reviewsAtOnce = true;
-  state: DeviceState = neverReported;
-  records: LocationRecord[] = [];
+  /** Records from one point to the next. */
+  spacing = 16;
+  standing: Standing = { time: 0, totals: noTotals };
+  records: FreshRecord[] = [];
+  /** Records that reviews went over. */
+  reviewed = 0;
   now = 0;
+  #points: LanePoint[] = [];
+  #late: { readonly from: number; readonly to: number } | undefined;
   #ids = 0;
   readonly #uuids = { uuid: () => `id-${++this.#ids}`, secret: () => "" };
   readonly #sources: Pick<TrialDeps, "geofences" | "accounts">;
@@ -127,7 +161,7 @@ export class AlertLane {
       alertRules: { list: async () => [...rules], accounts: async () => [1] },
       groups: { some: async () => [] },
       devices: { list: async () => [] },
-      locations: { states: async () => [] },
+      standings: async () => [],
       bus: this.bus,
       clock: { now: () => this.now, monotonic: () => this.now },
       ids: this.#uuids,
@@ -136,7 +170,6 @@ export class AlertLane {
       graceMs: 60_000,
       noticesPerMinute,
       onDue: (devices) => this.due.push(...devices),
-      onLate: () => {},
     });
   }
 
@@ -148,51 +181,159 @@ export class AlertLane {
   /** Trials over the history so far. */
   trial(now: number): RuleTrial {
     const { geofences, accounts } = this.#sources;
+    const history = () => this.history;
     return new RuleTrial({
       geofences,
       accounts,
-      locations: {
-        context: async (_, place, limit) => {
-          const { from, ...context } = this.#around(place);
-          return { ...context, from: from.slice(0, limit), more: from.length > limit };
+      histories: {
+        async *records(_, { from, to }) {
+          const all = history().filter(({ time }) => time >= from && time <= to);
+          for (let at = 0; at < all.length; at += 100) yield all.slice(at, at + 100);
         },
+        lastBefore: async (_, moment) => history().findLast(({ time }) => time <= moment),
       },
       clock: { now: () => now, monotonic: () => now },
       ids: this.#uuids,
     });
   }
 
-  /** One commit of what arrived. */
+  /** The records with their totals, by the plain fold. */
+  get history(): readonly LocationRecord[] {
+    let totals = noTotals;
+    let before: number | undefined;
+    return this.records.map((record) => {
+      totals = advance(totals, before, stepOf(record));
+      before = record.time;
+      const { time, receivedAt, key, valid, latitude, longitude, speed, course, extras, unlocated } = record;
+      const said = { time, receivedAt, key, valid, latitude, longitude, extras, totals };
+      const motion = { ...(speed !== undefined && { speed }), ...(course !== undefined && { course }) };
+      return { ...said, ...motion, ...(unlocated && { unlocated }) };
+    });
+  }
+
+  /** What the records alone made of the rules. */
+  get settled(): string | undefined {
+    return this.engine.watch(this.device, this.standing, this.now)?.settled();
+  }
+
+  /** One append of what arrived. */
   submit(arrivals: readonly Arrival[]): void {
-    const drafts = ordered(
-      arrivals.map(({ report, receivedAt }) => draftOf(report, report.time ?? receivedAt, receivedAt, true)),
-    );
     this.now = Math.max(this.now, ...arrivals.map(({ receivedAt }) => receivedAt));
-    for (let left: readonly Draft[] = drafts; left.length > 0; ) left = this.#submitSome(left);
+    const newer: FreshRecord[] = [];
+    for (const record of arrivals.map(recordOf).toSorted((one, other) => one.time - other.time)) {
+      if (this.records.some(({ time, key }) => time === record.time && key === record.key)) continue;
+      const at = this.records.findLastIndex(({ time }) => time <= record.time) + 1;
+      if (at === this.records.length) newer.push(record);
+      else {
+        this.#isLate(record.time, record.time);
+        this.engine.heard(this.device.key, this.now);
+      }
+      this.records.splice(at, 0, record);
+    }
+    for (let left: readonly FreshRecord[] = newer; left.length > 0; ) left = this.#followSome(left);
     if (this.reviewsAtOnce) this.review();
+  }
+
+  #isLate(from: number, to: number): void {
+    this.#late = { from: Math.min(this.#late?.from ?? from, from), to: Math.max(this.#late?.to ?? to, to) };
+  }
+
+  /** Gives what one commit does not hold. */
+  #followSome(records: readonly FreshRecord[]): readonly FreshRecord[] {
+    const watch = this.engine.watch(this.device, this.standing, this.now);
+    let { time, totals } = this.standing;
+    let receivedAt: number | undefined;
+    let count = 0;
+    for (const record of records) {
+      if (watch?.full) break;
+      if (time > 0 && record.time > time) this.#makePoint({ time, totals, rules: watch?.settled() });
+      totals = advance(totals, time === 0 ? undefined : time, stepOf(record));
+      ({ time, receivedAt } = record);
+      for (const { name } of watch?.observe(record, totals)?.alerts ?? [])
+        this.atLocations.push([record.time, JSON.stringify(name)]);
+      count++;
+    }
+    this.standing = { ...this.standing, time, totals, ...(receivedAt !== undefined && { receivedAt }) };
+    if (watch?.late !== undefined) this.#isLate(watch.late.from, watch.late.to);
+    this.#commit(watch?.outcome());
+    return records.slice(count);
+  }
+
+  #makePoint(point: LanePoint): void {
+    const last = this.#points.at(-1)?.time ?? 0;
+    const since = this.records.filter(({ time }) => time > last && time <= point.time).length;
+    if (point.time > last && since >= this.spacing) this.#points.push(point);
   }
 
   /** The rules see late records in their place, as a review would have them. */
   review(): void {
-    for (;;) {
-      const review = this.engine.review(this.device, this.state);
+    for (let late = this.#late; late !== undefined; late = this.#late) {
+      const begins = late.from;
+      const point = this.#points.findLast(({ time }) => time < begins);
+      const { time, totals = noTotals, rules } = point ?? {};
+      const start = { time, totals, rules, late, keptFrom: undefined };
+      const review = this.engine.review(this.device, this.standing, start, this.now);
+      const until = this.#foldAgain(start, review);
+      this.#late = undefined;
       if (review === undefined) return;
-      const { before, from } = this.#around(review.after);
-      review.begin(before);
-      review.take(from, this.now);
       const told = this.alerts
         .filter(({ time }) => time >= review.toldFrom)
-        .map((alert) => ({ ...alert, handling: this.#handlingOf(alert) }))
+        .map((alert) => ({ ...alert, handling: this.handling.get(alert) ?? closed }))
         .sort((one, other) => one.time - other.time);
-      const outcome = review.outcome(this.state, told, this.now);
-      if (outcome === undefined) throw new Error("nothing came meanwhile");
-      this.#found(outcome);
-      if (outcome.isWhole) return;
+      const outcome = review.outcome(this.standing, told, this.now, until);
+      this.#commit(outcome);
+      if (!outcome.isWhole) this.#late = late;
     }
   }
 
-  #handlingOf(alert: Alert) {
-    return this.handling.get(alert) ?? closed;
+  /** Answers where the fold met what is kept. */
+  #foldAgain(start: ReviewStart, review: Review | undefined): number | undefined {
+    let { time = 0, totals } = start;
+    const behind = this.#points.filter((point) => point.time > time);
+    const made = this.#points.filter((point) => point.time <= time);
+    for (const record of this.records.filter((one) => one.time > (start.time ?? 0))) {
+      const kept = record.time > time ? behind.find((point) => point.time === time) : undefined;
+      if (kept !== undefined) {
+        const { odometerMm, sensorMs } = kept.totals;
+        const more = {
+          odometerMm: totals.odometerMm - odometerMm,
+          sensorMs: totals.sensorMs.map((ms, input) => ms - (sensorMs[input] ?? 0)) as unknown as Totals["sensorMs"],
+        };
+        const meets = differOnlyInSums(totals, kept.totals) && review?.meets(kept.rules) !== false;
+        if (time > start.late.to && meets) {
+          const shifted = behind.filter((point) => point.time >= time);
+          this.#points = [...made, ...shifted.map((one) => ({ ...one, totals: shiftedTotals(one.totals, more) }))];
+          this.standing = { ...this.standing, totals: shiftedTotals(this.standing.totals, more) };
+          return time;
+        }
+        made.push({ time, totals, rules: review?.settled() });
+      }
+      totals = advance(totals, time === 0 ? undefined : time, stepOf(record));
+      time = record.time;
+      review?.observe(observationOf(record), totals);
+      this.reviewed++;
+    }
+    this.#points = made;
+    this.standing = { ...this.standing, time, totals };
+    return undefined;
+  }
+
+  /** Time alone: as a timer would. */
+  tick(now: number): void {
+    this.now = Math.max(this.now, now);
+    const watch = this.engine.watch(this.device, this.standing, now);
+    watch?.tick();
+    this.#commit(watch?.outcome());
+  }
+
+  #commit(outcome: AlertOutcome | undefined): void {
+    if (outcome !== undefined) {
+      const { rules, alerts, notices, ended } = outcome;
+      this.#tell(alerts, notices, ended);
+      const { rules: _, ...rest } = this.standing;
+      this.standing = { ...rest, ...(rules !== undefined && { rules }) };
+    }
+    this.engine.followed(this.device, this.standing, outcome?.notices.length ?? 0);
   }
 
   #tell(alerts: readonly Alert[], notices: readonly NewNotice[], ended: readonly AlertEnd[]): void {
@@ -201,78 +342,18 @@ export class AlertLane {
     this.notices.push(...notices);
     for (const alert of alerts)
       if (alert.phase === "raised") this.handling.set(alert, { state: "open", endedAt: null });
-    for (const { ruleKey, time, withdrawn } of ended)
+    // As the store does: a withdrawn alert has no end, so withdrawals come first.
+    const sorted = ended.toSorted(
+      (one, other) =>
+        one.time - other.time || Number(other.withdrawn !== undefined) - Number(one.withdrawn !== undefined),
+    );
+    for (const { ruleKey, time, withdrawn } of sorted)
       for (const [alert, { state, endedAt }] of this.handling) {
         if (state === "closed" || alert.ruleKey !== ruleKey) continue;
         if (alert.id === withdrawn) this.handling.set(alert, { state: "closed", endedAt });
         else if (withdrawn === undefined && alert.time <= time && endedAt === null)
           this.handling.set(alert, { state: alert.critical ? "open" : "closed", endedAt: time });
       }
-  }
-
-  #around(place: RecordPlace) {
-    const before = this.records.findLast((record) => byPlace(record, place) <= 0);
-    return {
-      ...(before !== undefined && { before }),
-      from: this.records.filter((record) => byPlace(record, place) > 0),
-    };
-  }
-
-  /** Gives what one commit does not hold. */
-  #submitSome(drafts: readonly Draft[]): readonly Draft[] {
-    const [first] = drafts;
-    if (first === undefined) return [];
-    const watch = this.engine.watch(this.device, this.state, this.now);
-    if (first.time >= this.state.time) {
-      const stored = new Set(this.records.map(({ time, hash }) => `${time}/${hash}`));
-      const fresh = drafts.filter(({ time, hash }) => !stored.has(`${time}/${hash}`));
-      if (fresh.length === 0) return [];
-      const { plan, leftover } = planAppend(this.state, fresh, watch);
-      this.#commit(plan, watch);
-      return leftover;
-    }
-    const context = { ...this.#around(placeBefore(first.time)), more: false };
-    const late = planLate(this.state, context, drafts, true, watch);
-    if (late === "more context") throw new Error("it has all of the history");
-    if (late.plan !== undefined) this.#commit(late.plan, watch);
-    return late.leftover;
-  }
-
-  /** Time alone: as a timer would. */
-  tick(now: number): void {
-    this.now = Math.max(this.now, now);
-    const watch = this.engine.watch(this.device, this.state, now);
-    watch?.tick();
-    const outcome = watch?.outcome();
-    if (outcome !== undefined) this.#found(outcome);
-  }
-
-  #found({ rules, alerts, notices, ended = [] }: AlertOutcome): void {
-    this.#tell(alerts, notices, ended);
-    const { rules: _, ...rest } = this.state;
-    this.state = { ...rest, version: rest.version + 1, ...(rules !== undefined && { rules }) };
-    this.engine.committed(this.device, this.state, notices.length);
-  }
-
-  #commit(plan: Plan, watch: Watch | undefined): void {
-    for (const record of plan.records) {
-      const named = /"alerts":\[("[^\]]*")\]/.exec(record.alerts ?? "")?.[1];
-      if (named !== undefined) this.atLocations.push([record.time, named]);
-    }
-    const patched = new Map(plan.patches.map((patch) => [`${patch.time}/${patch.hash}`, patch.totals]));
-    let shifted: readonly LocationRecord[] = this.records;
-    for (const shift of plan.shifts ?? []) {
-      const after = { time: shift.afterTime, arrival: shift.afterArrival };
-      shifted = shifted.map((record) =>
-        byPlace(record, after) > 0 ? { ...record, totals: shiftedTotals(record.totals, shift) } : record,
-      );
-    }
-    this.records = [...shifted, ...plan.records]
-      .map((record) => withTotals(record, patched.get(`${record.time}/${record.hash}`) ?? record.totals))
-      .sort(byPlace);
-    this.#tell(plan.alerts ?? [], plan.notices ?? [], plan.ended ?? []);
-    this.state = plan.state;
-    if (watch !== undefined) this.engine.committed(this.device, this.state, plan.notices?.length ?? 0);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Arrival } from "./alert-lane.ts";
-import { chance } from "./any-order.ts";
+import { chance } from "./chance.ts";
 
 const minuteMs = 60_000;
 

@@ -224,7 +224,7 @@ describe("an alert", () => {
     const first = await new AlertLane(before).ready();
     first.submit([fix(0, 90)]);
     const second = await new AlertLane(after).ready();
-    second.state = first.state;
+    second.standing = first.standing;
     second.submit([fix(1, 91)]);
     return second;
   }
@@ -265,7 +265,7 @@ describe("an alert", () => {
     for (const others of [[], [speeding({}, 2)]]) {
       const resting = await afterChange([speeding(), ...others], [speeding({ enabled: false }), ...others]);
       const lane = await new AlertLane([{ ...speeding(), revision: 3 }, ...others]).ready();
-      lane.state = resting.state;
+      lane.standing = resting.standing;
       lane.submit([fix(2, 92)]);
       assert.deepEqual(
         lane.alerts.map(({ ruleKey }) => ruleKey),

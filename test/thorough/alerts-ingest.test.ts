@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Fix } from "../../src/model/effects.ts";
 import { acts, packetsOf, storyBegins, storyOf, storyRules, storyZones, ways } from "../support/alert-stories.ts";
-import { chance } from "../support/any-order.ts";
+import { chance } from "../support/chance.ts";
 import { fix, RuleLane as Lane, mail, minute, start } from "../support/rule-lane.ts";
 import { compareNotices, compareRaised } from "../support/told-and-tried.ts";
 

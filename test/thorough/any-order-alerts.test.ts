@@ -15,7 +15,7 @@ import {
   storyZones,
   ways,
 } from "../support/alert-stories.ts";
-import { chance } from "../support/any-order.ts";
+import { chance } from "../support/chance.ts";
 import { compareNotices, compareOpen, compareRaised } from "../support/told-and-tried.ts";
 
 const scenes: fc.Arbitrary<Scene[]> = fc.array(

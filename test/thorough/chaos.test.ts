@@ -3,8 +3,8 @@ import { after, test } from "node:test";
 import { faults } from "../../bench/chaos/faults/index.ts";
 import { play, type Result, Stage } from "../../bench/chaos/stage.ts";
 import { rows, table } from "../../bench/chaos/table.ts";
-import { chance } from "../support/any-order.ts";
 import { atEnd } from "../support/at-end.ts";
+import { chance } from "../support/chance.ts";
 
 /*
  * The seed chooses some faults. Each is played once, with few trackers, one after the other on one folder. Faults whose trackers have histories of their own have

@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { type Cut, Disk } from "../../bench/chaos/disk.ts";
 import { noPreload } from "../../bench/chaos/preload.ts";
 import { Stage } from "../../bench/chaos/stage.ts";
-import { chance } from "../support/any-order.ts";
+import { chance } from "../support/chance.ts";
 import { noFiles } from "../support/engine.ts";
 import { folderOf, startService } from "../support/service.ts";
 

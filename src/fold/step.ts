@@ -36,8 +36,9 @@ export type Folded = Pick<
   "time" | "valid" | "latitude" | "longitude" | "speed" | "extras" | "positionTime"
 >;
 
-/** A stored record as a step of the fold again. */
-export function stepOf(record: Folded): Step {
+/** A record as a step of the fold: a stored one is parsed again. */
+export function stepOf(record: Folded | Step): Step {
+  if ("inputsReported" in record) return record;
   const { time, latitude, longitude, speed, extras } = record;
   const claim = { time, positioned: isPositioned(record), vague: isVagueIn(extras), latitude, longitude, speed };
   return { ...claim, ...factsOf(extras) };

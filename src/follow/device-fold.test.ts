@@ -148,7 +148,7 @@ class Followed {
 }
 
 function fresh(record: SaidRecord): FreshRecord {
-  return { ...observationOf(record), ...record, speed: record.speed, course: record.course };
+  return { ...observationOf(record), ...stepOf(record), ...record, speed: record.speed, course: record.course };
 }
 
 function samePoint(one: FoldPoint, other: FoldPoint | undefined): void {

@@ -7,8 +7,16 @@ import type { Observation } from "../model/observation.ts";
 import type { SaidRecord } from "../model/said.ts";
 import type { WatchedDevice } from "./alert-engine.ts";
 
-/** A record that has just been appended, with what rules see of it: readings as they were said. */
-export type FreshRecord = SaidRecord & Observation;
+/** What the fold reads in the extras of a record: see `fold/step.ts`. */
+export interface StepFacts {
+  readonly vague: boolean;
+  readonly ignitionOff: boolean;
+  readonly inputsReported: number;
+  readonly inputsActive: number;
+}
+
+/** A record that has just been appended, with what rules and the fold see of it: readings as they were said, so that nothing is parsed. */
+export type FreshRecord = SaidRecord & Observation & StepFacts;
 
 /** What one append brought of a device, in the order in which it came. */
 export interface AppendedRecords {

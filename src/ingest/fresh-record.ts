@@ -1,18 +1,9 @@
-import type { Step } from "../fold/totals.ts";
 import { isVague } from "../geo/credible.ts";
-import type { LocationAlerts } from "../model/alert.ts";
 import type { Located } from "../model/content-hash.ts";
 import type { Attributes, Fix, Report } from "../model/effects.ts";
-import { type LocationRecord, type Totals, withTotals } from "../model/location.ts";
-import { alertMembers, ExtrasAndHash } from "../model/location-json.ts";
+import { ExtrasAndHash } from "../model/location-json.ts";
 import type { Readings } from "../model/readings.ts";
-import type { Observation } from "../ports/alert-engine.ts";
-
-/** A report made ready to be stored: normalised, with its content key, but without totals, which depend on the records before it. */
-export interface Draft extends Step, Observation {
-  readonly hash: number;
-  readonly extras: string;
-}
+import type { FreshRecord } from "../ports/follow.ts";
 
 /** Whether a report holds anything to keep. A heartbeat without readings is no location. */
 export function worthKeeping(report: Report): boolean {
@@ -34,16 +25,18 @@ const noReadings: Readings = Object.freeze({});
 const noAttributes: Attributes = Object.freeze({});
 
 /**
- * Normalises a report: 7 decimals of a degree (1 cm), 2 of speed and course, course in [0, 360).
- * `watched`: a rule may look at it; otherwise the draft does not keep readings and attributes, whose texts are in `extras`: thousands of drafts wait at a time.
+ * A report made ready to be stored: 7 decimals of a degree (1 cm), 2 of speed and course, course in [0, 360).
+ * `watched`: a rule may look at it; otherwise the record does not keep readings and attributes, whose texts are in `extras`: thousands of records wait at a time.
  */
-export function draftOf(report: Report, time: number, receivedAt: number, watched: boolean): Draft {
+export function freshRecordOf(report: Report, time: number, receivedAt: number, watched: boolean): FreshRecord {
   const located = report.type === "fix" ? locatedOf(report) : undefined;
   written.make(report, located);
   return {
     time,
     receivedAt,
-    hash: written.hash,
+    key: written.hash,
+    valid: located?.valid === true,
+    ...(located === undefined && unlocated),
     located: located !== undefined,
     positioned: located?.valid === true,
     vague: isVague(report.readings.accuracy),
@@ -61,6 +54,8 @@ export function draftOf(report: Report, time: number, receivedAt: number, watche
     inputsActive: inputBits(report.readings, true),
   };
 }
+
+const unlocated = Object.freeze({ unlocated: true as const });
 
 function locatedOf({ valid, latitude, longitude, speed, course }: Fix): Located {
   return {
@@ -91,36 +86,4 @@ function inputBits(readings: Readings, active: boolean): number {
   if (input3 !== undefined) return 7;
   if (input2 !== undefined) return 3;
   return input1 === undefined ? 0 : 1;
-}
-
-/** The record of a draft and of what rules found in it. `arrival`: see `RecordPlace`. */
-export function recordOf(
-  draft: Draft,
-  arrival: number,
-  totals: Totals,
-  found: LocationAlerts | undefined = undefined,
-): LocationRecord {
-  const { time, hash, receivedAt, speed, course, extras } = draft;
-  const alerts = found !== undefined || draft.alarms.length > 0 ? alertMembers(draft.alarms, found) : undefined;
-  // The usual one, without the copies that leaving out makes.
-  if (draft.located && speed !== undefined && course !== undefined && alerts === undefined) {
-    const { latitude, longitude } = draft;
-    const valid = draft.positioned;
-    return { time, arrival, hash, receivedAt, valid, latitude, longitude, speed, course, extras, totals };
-  }
-  const record = {
-    time,
-    arrival,
-    hash,
-    receivedAt,
-    valid: draft.positioned,
-    latitude: draft.latitude,
-    longitude: draft.longitude,
-    ...(speed !== undefined && { speed }),
-    ...(course !== undefined && { course }),
-    extras,
-    ...(alerts !== undefined && { alerts }),
-    totals,
-  };
-  return draft.located ? record : withTotals({ ...record, unlocated: true }, totals);
 }

@@ -1,0 +1,64 @@
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { IngestMetrics } from "./metrics.ts";
+import type { OwnClock } from "./own-clock.ts";
+import type { PendingDevice } from "./pending.ts";
+
+/** A report older than this shows that our clock may be fast, or is of a backlog. */
+const longAgoMs = 24 * 3_600_000;
+/** The clock was set since a report came, or it waited long: it is heard no more of our clock. From the future, it is not acknowledged and judged anew when it comes again. */
+const staleMs = 60_000;
+const clockTexts = {
+  right: "most devices agree with our clock again",
+  slow: "our own clock seems to be slow: most devices seem to be in the future. What they report is not acknowledged; set the clock right",
+  fast: "our own clock seems to be fast: most devices report of more than a day ago. Set the clock right, unless they send a backlog",
+} as const;
+
+/** What judging our clock works with. */
+export interface ClockJudgeDeps {
+  readonly clock: Clock;
+  readonly ownClock: OwnClock;
+  readonly log: Log;
+  readonly metrics: Pick<IngestMetrics, "withheld">;
+}
+
+/** Hears what devices say of our clock. Where that may be wrong, what comes from the future is not acknowledged, so that the trackers keep it. */
+export function judgeClock(devices: readonly PendingDevice[], { clock, ownClock, log, metrics }: ClockJudgeDeps): void {
+  const { hears } = ownClock;
+  let told: PendingDevice[] | undefined;
+  // A usual report costs two comparisons: only what is far from our time tells of our clock, or what contradicts that.
+  for (const pending of devices) {
+    const { newest } = pending;
+    if (pending.isAhead || (newest > Number.NEGATIVE_INFINITY && (hears || newest < -longAgoMs))) {
+      told ??= [];
+      told.push(pending);
+    }
+  }
+  if (told === undefined) return;
+  const before = ownClock.standing;
+  // In this order, after all that waits: what came before the clock was set is heard no more.
+  ownClock.look();
+  const wall = clock.now();
+  const ahead: PendingDevice[] = [];
+  for (const pending of told) {
+    const { key, accountKey } = pending.device;
+    if (pending.isAhead) ahead.push(pending);
+    if (Math.abs(wall - pending.toldAt) > staleMs) continue;
+    const sight = pending.isAhead ? "ahead" : pending.newest < -longAgoMs ? "behind" : "near";
+    ownClock.saw(key, accountKey, sight, hasReported(pending));
+  }
+  ownClock.judge();
+  const { standing } = ownClock;
+  if (standing !== before) log[standing === "right" ? "info" : "error"]({ clock: standing }, clockTexts[standing]);
+  for (const pending of ahead) {
+    const isStale = Math.abs(wall - pending.toldAt) > staleMs;
+    if (!isStale && !ownClock.withholds(hasReported(pending))) continue;
+    const failed = (error: unknown) => log.error({ error, device: pending.device.id }, "an answer could not be given");
+    metrics.withheld.add(pending.withhold(failed));
+  }
+}
+
+/** It reported long enough ago to have been believed: a device that comes for the first time knows its way since a moment. */
+function hasReported({ device: { ways }, toldAt }: PendingDevice): boolean {
+  return ways.some(({ since }) => toldAt - since > staleMs);
+}

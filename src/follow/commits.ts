@@ -47,6 +47,8 @@ export class Commits {
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
   #running: Promise<void> | undefined;
+  /** Resolves when no commit is under way. */
+  #writing: Promise<void> = Promise.resolve();
   #pausedUntil = 0;
   #isStopping = false;
 
@@ -139,8 +141,14 @@ export class Commits {
     return [...some];
   }
 
-  /** Commits these now. Rejects where the store fails. */
-  async write(devices: readonly FollowedDevice[]): Promise<void> {
+  /** Commits these now, after the commit that is under way. Rejects where the store fails. */
+  write(devices: readonly FollowedDevice[]): Promise<void> {
+    const writing = this.#writing.then(() => this.#write(devices));
+    this.#writing = writing.catch(() => undefined);
+    return writing;
+  }
+
+  async #write(devices: readonly FollowedDevice[]): Promise<void> {
     const done = devices.flatMap((device) => {
       const { commit, version } = device;
       const dirty = this.#dirty.get(device);

@@ -250,10 +250,7 @@ export class Follower implements Following, Heads, LastLocations {
 
   async #prepare(device: FollowedDevice): Promise<void> {
     if (device.device !== undefined) await this.#deps.engine.prepare([device.device.accountKey]);
-    if (device.fold !== undefined && device.fold.days.length > 0) {
-      this.#changed(device);
-      await this.#commits.write([device]);
-    }
+    if (device.fold !== undefined && device.fold.days.length > 0) await this.#writeNow(device);
   }
 
   async #registered(device: FollowedDevice): Promise<WatchedDevice | undefined> {
@@ -307,10 +304,22 @@ export class Follower implements Following, Heads, LastLocations {
 
   head(key: DeviceKey): DeviceHead | undefined | Promise<DeviceHead | undefined> {
     const device = this.#memory.of(key);
+    const { fold, waiting, unread } = device;
+    const isRead = fold !== undefined && waiting.length === 0 && unread === undefined;
     // While late records are folded, their span is in the head: whoever reads folds them, too.
-    if (device.fold !== undefined && device.waiting.length === 0 && device.unread === undefined)
-      return device.fold.head;
-    return this.#loading.wait(device).then(() => device.fold?.head);
+    return isRead && fold.days.length === 0 ? fold.head : this.#headOf(device, isRead);
+  }
+
+  async #headOf(device: FollowedDevice, isRead: boolean): Promise<DeviceHead | undefined> {
+    if (!isRead) await this.#loading.wait(device);
+    if (device.fold !== undefined && device.fold.days.length > 0) await this.#writeNow(device);
+    return device.fold?.head;
+  }
+
+  /** Commits a device now: its ended days are in the store then. */
+  async #writeNow(device: FollowedDevice): Promise<void> {
+    this.#changed(device);
+    await this.#commits.write([device]);
   }
 
   lastLocation({ key, odometerStart }: Device): string | undefined | Promise<string | undefined> {

@@ -1,7 +1,7 @@
 import type { DeviceHead } from "../model/follow.ts";
 import { type Anchor, type LocationRecord, noTotals, type Totals, withTotals } from "../model/location.ts";
 import { alertMembers } from "../model/location-json.ts";
-import { observationOf } from "../model/observation.ts";
+import { alarmsIn } from "../model/observation.ts";
 import type { SaidRecord } from "../model/said.ts";
 import type { Standing } from "../ports/follow.ts";
 import { plus } from "./days.ts";
@@ -30,7 +30,7 @@ export function lastOf(head: DeviceHead): LocationRecord | undefined {
   const totals = totalsOf(head);
   const said = totals.anchor === undefined ? located : newest;
   if (said === undefined) return undefined;
-  const alerts = alertMembers(observationOf(said).alarms, said === newest ? found : undefined);
+  const alerts = alertMembers(alarmsIn(said.extras), said === newest ? found : undefined);
   return atLastPosition({ ...said, totals, ...(alerts !== undefined && { alerts }) }, totals);
 }
 

@@ -7,6 +7,7 @@ import { JsonText, pieceOf } from "./json-bytes.ts";
 import type { LocationRecord } from "./location.ts";
 import type { Accessory } from "./reading-rows.ts";
 import { accessories, locationFields, type ReadingName, readingNames } from "./readings.ts";
+import type { SaidRecord } from "./said.ts";
 
 const inputNames = ["input1", "input2", "input3", "input4", "input5", "input6", "input7", "input8"] as const;
 const outputNames = ["output1", "output2", "output3", "output4", "output5", "output6", "output7", "output8"] as const;
@@ -233,6 +234,26 @@ export function locationTail(record: LocationRecord, empty: boolean): string {
   if (record.receivedAt - record.time > lateAfterMs)
     members += `,"receivedAt":"${new Date(record.receivedAt).toISOString()}"`;
   return `${empty ? members.slice(1) : members}}}`;
+}
+
+/** A record as the API's Reading: what was reported, and when. JSON text. */
+export function readingJson({
+  time,
+  receivedAt,
+  unlocated,
+  latitude,
+  longitude,
+  speed,
+  course,
+  ...rest
+}: SaidRecord): string {
+  const extras = readableExtras(rest.extras);
+  let json = `{"dateTime":"${new Date(time).toISOString()}"`;
+  if (!unlocated) json += `,"latitude":${latitude},"longitude":${longitude}`;
+  if (!unlocated && speed !== undefined && Number.isFinite(speed)) json += `,"speed":${speed}`;
+  if (!unlocated && course !== undefined) json += `,"course":${course}`;
+  const received = receivedAt - time > lateAfterMs ? `"receivedAt":"${new Date(receivedAt).toISOString()}"` : "";
+  return `${json}${extras}${received === "" || extras.endsWith("{") ? received : `,${received}`}}}`;
 }
 
 /** A record as the API's Location (specification 2.5), JSON text. */

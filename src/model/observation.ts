@@ -15,8 +15,8 @@ export interface Observation {
   /** Meaningful where `located`. */
   readonly latitude: number;
   readonly longitude: number;
-  readonly speed?: number;
-  readonly course?: number;
+  readonly speed?: number | undefined;
+  readonly course?: number | undefined;
   /** m */
   readonly altitude: number | undefined;
   readonly alarms: readonly Alarm[];
@@ -32,6 +32,12 @@ const renamed = "reported.";
 
 function isAlarm(name: string): name is Alarm {
   return alarms.has(name);
+}
+
+/** The tracker's own alarms in the extras of a record. They stand there as literal JSON: see `extrasOf`. */
+export function alarmsIn(extras: string): readonly Alarm[] {
+  const list = /"alarms":"([^"]*)"/.exec(extras)?.[1];
+  return list === undefined ? [] : list.split(",").filter(isAlarm);
 }
 
 /**

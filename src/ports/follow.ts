@@ -37,7 +37,7 @@ export interface Following {
   onRoom(listener: () => void): void;
 }
 
-/** Heads of devices as they are now: what was appended before the call is in them. Rejects with `StoreUnavailable` where a head must be read and can't. */
+/** Heads of devices as they are now: what was appended before the call is in them, and their ended days are in the store. Rejects with `StoreUnavailable` where a head must be read and can't. */
 export interface Heads {
   head(device: DeviceKey): DeviceHead | undefined | Promise<DeviceHead | undefined>;
 }

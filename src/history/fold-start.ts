@@ -1,0 +1,74 @@
+import { stepOf } from "../fold/step.ts";
+import { advance } from "../fold/totals.ts";
+import type { DeviceKey } from "../model/device.ts";
+import type { Day, FoldPoint } from "../model/follow.ts";
+import { noTotals, type Totals, type TotalsSums } from "../model/location.ts";
+import type { SaidRecord } from "../model/said.ts";
+import type { FollowStore, Heads } from "../ports/follow.ts";
+
+const dayMs = 86_400_000;
+const noSums: TotalsSums = { odometerMm: 0, sensorMs: [0, 0, 0, 0] };
+
+/** Where a history is folded from. */
+export interface FoldStart {
+  /** Event time of the last record before; undefined: there is none. */
+  readonly time: number | undefined;
+  /** Sums over all of the history. */
+  readonly totals: Totals;
+  /** Event time from which on records are to be folded. */
+  readonly from: number;
+}
+
+/** What a fold begins with. */
+export interface FoldSources {
+  readonly heads: Heads;
+  readonly follow: Pick<FollowStore, "days" | "sumsBefore">;
+}
+
+/**
+ * The last point of a device's fold before an event time: within its day, or of the first day with late records if that is earlier. So a history is exact even before the follower has folded
+ * late records in their places.
+ */
+export async function foldStart(device: DeviceKey, from: number, { heads, follow }: FoldSources): Promise<FoldStart> {
+  const head = await heads.head(device);
+  const { today, sumsBefore = noSums, late = [] } = head ?? {};
+  const before = late.reduce((first, span) => Math.min(first, span.from), from);
+  const day = Math.floor(before / dayMs);
+  if (today !== undefined && day >= today.day) return startAt(pointIn(today, before), sumsBefore, today.day);
+  const [own] = await follow.days(device, { to: day, order: "last", limit: 1 });
+  if (own === undefined) return { time: undefined, totals: noTotals, from: Number.NEGATIVE_INFINITY };
+  return startAt(pointIn(own, before), await follow.sumsBefore(device, own.day), own.day);
+}
+
+/** The last point of a day that lies before an event time. */
+function pointIn(day: Day, time: number): FoldPoint {
+  const isBefore = (point: FoldPoint) => point.time !== undefined && point.time < time;
+  return isBefore(day.end) ? day.end : (day.points.findLast(isBefore) ?? day.before);
+}
+
+function startAt({ time, totals, records }: FoldPoint, sums: TotalsSums, day: number): FoldStart {
+  const ms = (input: 0 | 1 | 2 | 3) => totals.sensorMs[input] + sums.sensorMs[input];
+  return {
+    time,
+    totals: { ...totals, odometerMm: totals.odometerMm + sums.odometerMm, sensorMs: [ms(0), ms(1), ms(2), ms(3)] },
+    from: records === 0 || time === undefined ? day * dayMs : time + 1,
+  };
+}
+
+/** Folds a device's records in their order. */
+export class RunningFold {
+  #time: number | undefined;
+  #totals: Totals;
+
+  constructor({ time, totals }: FoldStart) {
+    this.#time = time;
+    this.#totals = totals;
+  }
+
+  /** The totals after the next record. */
+  add(record: SaidRecord): Totals {
+    this.#totals = advance(this.#totals, this.#time, stepOf(record));
+    this.#time = record.time;
+    return this.#totals;
+  }
+}

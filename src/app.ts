@@ -18,14 +18,15 @@ import { type Expiry, ExpiryWatch } from "./domain/expiry.ts";
 import { firstToken } from "./domain/first-password.ts";
 import { bootstrapOperator, type OperatorKey } from "./domain/operator.ts";
 import { Retention } from "./domain/retention.ts";
+import { Follower } from "./follow/follower.ts";
+import { measureFollower } from "./follow/metrics.ts";
 import { createGateway, type Gateway } from "./gateway/index.ts";
+import { FoldedHistories } from "./history/histories.ts";
 import { type MetricsServer, shownMetrics, startOwnMetrics } from "./http/metrics-server.ts";
 import { createHttp, type HttpOptions, type HttpServer } from "./http/server.ts";
 import type { HttpDeps } from "./http/services.ts";
-import { measureIngest } from "./ingest/figures.ts";
 import { Ingest } from "./ingest/ingest.ts";
-import { ingestMetrics } from "./ingest/metrics.ts";
-import { lastLocationsOf } from "./ingest/states.ts";
+import { ingestMetrics, measureIngest } from "./ingest/metrics.ts";
 import { capsBy } from "./model/caps.ts";
 import { createRecipientAsking } from "./notify/ask-recipient.ts";
 import { createLetters, type PostOffice } from "./notify/letters.ts";
@@ -121,7 +122,8 @@ function openStore(
     },
     secrets: { file: secretFile(config), ids: systemIds, rotate },
     ...{ refusedBytes: config.refused.bytesPerDevice, commandsPerDevice: config.commands.keptPerDevice },
-    ...{ noticesPerDevice: config.notices.keptPerDevice, cacheBytes: config.store.blockCacheBytes },
+    noticesPerDevice: config.notices.keptPerDevice,
+    ...{ packFromBytes: config.store.packFromBytes, mostLogBytes: config.store.mostLogBytes },
   });
 }
 
@@ -148,27 +150,30 @@ async function startParts(
   const certificates = await certificatesOf({ http: config.http.tls, device: config.device.tls }, log);
   await firstAccount(config, store);
   const operator = await operatorKey(config, store);
-  const { engine, ingest } = createIngest(config, { store, bus, clock, ids, log, metrics });
+  const { engine, ingest, follower } = createIngest(config, { store, bus, clock, ids, log, metrics });
+  const histories = new FoldedHistories({ ...store, heads: follower });
   measureIngest(metrics, ingest);
+  measureFollower(metrics, follower);
   measureStore(metrics, store);
   const gateway = createGateway(
     { ...config.device, limits: config.device, tls: certificates.device },
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus, matchesSecret },
   );
-  const kept = { clockTrust: ingest.ownClock, positionKeeper: ingest.keeping };
+  const kept = { clockTrust: ingest.ownClock, positionKeeper: follower.keeping };
   const retention = new Retention({ store, clock, log, settings: config, ...kept });
   const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });
   const { sms, mailer, letters, asking } = await createSenders(config, { clock, ids, log, metrics });
-  const health = healthOf(store, ingest, clock, log);
+  const health = healthOf(store, { ingest, follower }, clock, log);
   const http = await createHttp(httpOptions(config, certificates.http), {
     ...{ store, bus, clock, ids, log, metrics, quarantine, trace, sms, letters, asking },
     ...{ dispatcher: gateway.dispatcher, presence: gateway.presence },
     ...{ checkAlertRule: checkRule, alertRuleNeeds: needsOfRule },
-    alertTrial: trialOver(store),
+    histories,
+    alertTrial: new RuleTrial({ ...store, histories, clock: systemClock, ids: systemIds }),
     operatorKeyHash: operator.hash,
     ...limitsOf(config),
-    lastLocations: lastLocationsOf(ingest.states),
-    ...{ setAsides: ingest, ...kept },
+    lastLocations: follower,
+    ...kept,
     readiness: () => health.ready(),
     shownMetrics: config.metrics.listen === "" ? shownMetrics(config.metrics, () => metrics.text()) : undefined,
   }).catch(async (error: unknown) => {
@@ -176,11 +181,13 @@ async function startParts(
     await mailer?.close();
     throw error;
   });
-  const outbox = await outboxOf(config, { store, bus, clock, ids, log, metrics }, { mailer, sms, http });
+  const outbox = await outboxOf(config, { store, histories, bus, clock, ids, log, metrics }, { mailer, sms, http });
 
   let ownMetrics: MetricsServer | undefined;
   const stop = async () => {
-    await stopInOrder({ health, expiry, retention, gateway, engine, ingest, outbox, http, letters, sms, mailer });
+    await stopInOrder({
+      ...{ health, expiry, retention, gateway, engine, ingest, follower, outbox, http, letters, sms, mailer },
+    });
     await ownMetrics?.stop();
     certificates.stop();
   };
@@ -189,6 +196,7 @@ async function startParts(
     expiry.start();
     retention.start();
     engine.start();
+    await follower.start();
     const [tracker] = await gateway.start();
     outbox.start();
     ownMetrics = await startOwnMetrics(config.metrics, () => metrics.text(), log);
@@ -212,9 +220,16 @@ async function startParts(
 }
 
 /** A clock that is doubted is told and no reason to be not ready: the service does its work for all but the reports from the future, and another node's clock is no better. */
-function healthOf(store: OpenedStore, ingest: Ingest, clock: Clock, log: Log): Health {
-  const history = async () => store.checkBlocks();
-  const checks = { store: () => store.check(), commits: () => ingest.check(), history };
+function healthOf(
+  store: OpenedStore,
+  { ingest, follower }: { readonly ingest: Ingest; readonly follower: Follower },
+  clock: Clock,
+  log: Log,
+): Health {
+  const follow = async () => {
+    if (follower.isFull) throw new Error(`${follower.lagBytes} bytes of positions wait to be followed`);
+  };
+  const checks = { store: () => store.check(), appends: () => ingest.check(), follow };
   const notes = { clock: () => (ingest.ownClock.standing === "right" ? "ok" : ingest.ownClock.standing) };
   return createHealth(checks, clock, log, { notes });
 }
@@ -234,7 +249,7 @@ async function createSenders(config: Config, deps: Pick<HttpDeps, "clock" | "ids
 
 async function outboxOf(
   { caps, mail, webhooks, notices, telegram }: Config,
-  parts: Pick<HttpDeps, "store" | "bus" | "clock" | "ids" | "log" | "metrics">,
+  parts: Pick<HttpDeps, "store" | "histories" | "bus" | "clock" | "ids" | "log" | "metrics">,
   { mailer, sms, http }: Pick<Parts, "mailer" | "sms" | "http">,
 ): Promise<Outbox> {
   return createOutbox({
@@ -275,34 +290,26 @@ function limitsOf(
   };
 }
 
-function trialOver({ locations, geofences, accounts }: Store): RuleTrial {
-  return new RuleTrial({ locations, geofences, accounts, clock: systemClock, ids: systemIds });
-}
-
-/** Ingest and the rules that it asks: each tells the other what it needs to know. */
+/** The way in, what follows from it, and the rules: each tells the others what they need to know. */
 function createIngest(
   config: Config,
   parts: Pick<HttpDeps, "bus" | "clock" | "ids" | "log" | "metrics"> & { readonly store: OpenedStore },
-): { readonly engine: RuleEngine; readonly ingest: Ingest } {
+): { readonly engine: RuleEngine; readonly ingest: Ingest; readonly follower: Follower } {
   const { store, metrics } = parts;
   const engine = new RuleEngine({
     ...parts,
-    alertRules: store.alertRules,
-    geofences: store.geofences,
-    groups: store.groups,
-    accounts: store.accounts,
-    devices: store.devices,
-    locations: store.locations,
+    ...store,
+    standings: (devices) => follower.standings(devices),
     graceMs: config.alerts.graceSeconds * 1000,
     noticesPerMinute: config.alerts.noticesPerMinute,
-    onDue: (devices) => ingest.ticks.due(devices),
-    onLate: (devices) => ingest.reviews.due(devices),
+    onDue: (devices) => follower.due(devices),
   });
-  const ingest: Ingest = new Ingest(
+  const follower: Follower = new Follower({ ...parts, engine, mostLagBytes: config.follow.mostLagBytes });
+  const ingest = new Ingest(
     { maxFutureMs: config.ingest.maxFutureSeconds * 1000 },
-    { ...parts, metrics: ingestMetrics(metrics), engine },
+    { ...parts, following: follower, metrics: ingestMetrics(metrics), engine },
   );
-  return { engine, ingest };
+  return { engine, ingest, follower };
 }
 
 /** What the first start made, told by the first start that succeeded: one that found its port taken has shown it to nobody. */
@@ -363,6 +370,7 @@ interface Parts {
   readonly gateway: Gateway;
   readonly engine: RuleEngine;
   readonly ingest: Ingest;
+  readonly follower: Follower;
   readonly outbox: Outbox;
   readonly http: HttpServer;
   readonly letters: PostOffice;
@@ -375,10 +383,10 @@ async function stopInOrder(parts: Parts): Promise<void> {
   parts.health.stopping();
   const sent = parts.outbox.stop();
   await Promise.all([parts.expiry.stop(), parts.retention.stop()]);
-  parts.ingest.hurry();
   await parts.gateway.stop();
   await parts.engine.stop();
   await parts.ingest.stop();
+  await parts.follower.stop();
   await sent;
   await parts.http.stop();
   await parts.letters.stop();

@@ -64,6 +64,13 @@ async function makeDocument(): Promise<object> {
   }
 }
 
+/** Nothing is read for the document. */
+const histories: Histories = {
+  history: async function* () {},
+  records: async function* () {},
+  lastBefore: async () => undefined,
+};
+
 async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store" | "log">): Promise<object> {
   const http = await createHttp(
     { host: "localhost", port: 0, trustProxy: "", limits: defaultLimits },
@@ -78,8 +85,8 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       quarantine: createQuarantine(systemClock),
       trace: createTrace(systemClock),
       letters: { send: () => {} },
-      positionKeeper: { keptFrom: () => undefined },
-      setAsides: { setAside: () => undefined },
+      positionKeeper: { keptFrom: () => undefined, oldPositions: async () => [] },
+      histories,
       caps: { dailyEmails: 1, dailySms: 1, deviceDailyEmails: 1, deviceDailySms: 1, identifiersPerLicense: 1 },
       asking: { parts: () => undefined, send: async () => ({ outcome: "refused", reason: "" }) },
       codeLimits: { codesToAddress: 1, codesOfAccount: 1, perAccount: 1 },
@@ -93,7 +100,7 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       alertTrial: new RuleTrial({
         geofences: parts.store.geofences,
         accounts: parts.store.accounts,
-        locations: parts.store.locations,
+        histories,
         clock: systemClock,
         ids: systemIds,
       }),

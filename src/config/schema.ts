@@ -197,6 +197,17 @@ const ingest = Type.Object({
   }),
 });
 
+const follow = Type.Object({
+  mostLagBytes: integer(1_073_741_824, {
+    env: "WAYBEAM_FOLLOW_MOST_LAG_BYTES",
+    minimum: 1_048_576,
+    maximum: 1_099_511_627_776,
+    unit: "bytes",
+    description:
+      "Positions that are stored and not followed yet, so that totals and alerts lag behind. While there are more, nothing is read from trackers, which keep their data.",
+  }),
+});
+
 /**
  * Every setting, once: key, type and bounds, default, meaning, unit, environment variable. The file has this nested form; a variable is named
  * after the key. The documentation page, `waybeam config` and the `Config` type come from here.
@@ -214,6 +225,7 @@ export const configSchema = Type.Object({
   links,
   quotas,
   ingest,
+  follow,
   owner: Type.Object({
     email: text("owner@waybeam.local", {
       env: "WAYBEAM_OWNER_EMAIL",

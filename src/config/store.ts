@@ -20,12 +20,19 @@ export const store = Type.Object({
     description:
       "The most connections to the PostgreSQL database for everything but positions. Positions and the lock take six more. Each connection is a process of the server, and more than it has processors gain little; while all are taken, callers wait in order. The server's max_connections (100 unless changed) must have room for all.",
   }),
-  blockCacheBytes: integer(33_554_432, {
-    env: "WAYBEAM_STORE_BLOCK_CACHE_BYTES",
-    minimum: 0,
+  packFromBytes: integer(67_108_864, {
+    env: "WAYBEAM_STORE_PACK_FROM_BYTES",
+    minimum: 1_048_576,
     maximum: 17_179_869_184,
     unit: "bytes",
     description:
-      "Memory for decompressed blocks of positions, some 4 to 15 KB each. A block that is kept is decompressed only once for many late reports. If late reports reach more blocks than fit, each report takes 0.05 ms longer. 0 keeps none.",
+      "The embedded store appends positions to a log. When the log has so many bytes, or after half an hour, it is packed into blocks.",
+  }),
+  mostLogBytes: integer(1_073_741_824, {
+    env: "WAYBEAM_STORE_MOST_LOG_BYTES",
+    minimum: 2_097_152,
+    maximum: 1_099_511_627_776,
+    unit: "bytes",
+    description: "While the log has more, trackers wait for their acknowledgements until some of it is packed.",
   }),
 });

@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
-import type { RefusedReport, SetAsideCause } from "../model/commit.ts";
 import { deviceIdPattern, kmhPer, type SpeedUnit } from "../model/device.ts";
 import { networkPattern } from "../model/network.ts";
 import { protocolIds, protocolsWithSecret } from "../model/protocol-ids.ts";
+import type { RefusedReport } from "../model/refused.ts";
 import { success } from "./envelope.ts";
 import { printable, shortLimit, simNumber } from "./forms.ts";
 import { GivenPositionDays, ShownPositionDays } from "./old-positions.ts";
@@ -221,8 +221,6 @@ export const LimitsAnswer = success({
   smsSentToday: Type.Integer(),
 });
 
-const setAsideCauses: readonly SetAsideCause[] = ["damaged", "tooLarge", "defect"];
-
 const refusalCauses: readonly RefusedReport["cause"][] = ["future", "past", "position"];
 
 /** A refused report, as the API shows it. */
@@ -261,26 +259,6 @@ export const RefusedAnswer = success({
       {
         description:
           "Reports that were deleted before their time, since the device had too many bytes of them; absent: none.",
-      },
-    ),
-  ),
-  setAside: Type.Optional(
-    Type.Object(
-      {
-        since: Instant(),
-        cause: Type.Unsafe<SetAsideCause>({
-          type: "string",
-          enum: [...setAsideCauses],
-          description:
-            "`damaged`: what is stored of the device can't be read; `tooLarge`: storing them takes more memory than there is; `defect`: a fault of the service. The service's operator finds the details in its log.",
-        }),
-        kept: Type.Integer({ description: "Reports that wait and are tried again by themselves." }),
-        left: Type.Integer({ description: "Reports beyond these, which only the tracker has." }),
-        tries: Type.Integer({ description: "Tries that failed." }),
-      },
-      {
-        description:
-          "Present while reports of the device can't be stored, though those of others can. None of them is acknowledged to the tracker.",
       },
     ),
   ),

@@ -32,7 +32,7 @@ export const OldPositionsView = Type.Object(
     devices: Type.Integer({ description: "Devices that would lose positions." }),
     positions: Type.Integer({
       description:
-        "Positions that would be deleted. Positions are deleted in blocks of some hundred: an old one that shares a block with newer ones stays until the whole block is old.",
+        "Positions that would be deleted. Positions are deleted by whole UTC days: an old one stays until its day has ended before `before`.",
     }),
     from: NullableInstant({ description: "Time of the oldest position that would be deleted; null if none would be." }),
     to: NullableInstant({ description: "Time of the newest position that would be deleted; null if none would be." }),

@@ -2,19 +2,19 @@ import type { Alert } from "../contract/alert.ts";
 import { formatInstant } from "../contract/time.ts";
 import type { AlertAct, AlertHandling } from "../model/alert.ts";
 import type { DeviceKey } from "../model/device.ts";
-import type { RecordPlace } from "../model/location.ts";
 import type { NoticeChannel } from "../model/notice.ts";
 import type { AlertStore, StoredAlert } from "../ports/alert-store.ts";
-import type { HistoryChunk } from "../ports/store.ts";
+import type { HistoryChunk } from "../ports/history.ts";
+import type { PositionPlace } from "../ports/positions.ts";
 
 /** Alerts of one step: some 300 KB of JSON. */
 const stepAlerts = 500;
 
-/** What is asked of a device's alerts, as of its locations: an alert's place is its time and, for the arrival, its key. */
+/** What is asked of a device's alerts, as of its locations: an alert's place is its time and, in place of the number, its key. */
 export interface AlertsRange {
   readonly from: number;
   readonly to: number;
-  readonly after?: RecordPlace;
+  readonly after?: PositionPlace;
   readonly limit: number;
   /** Only those of the alert of this name. */
   readonly name?: string;
@@ -26,14 +26,14 @@ export async function* readAlerts(
   device: DeviceKey,
   { after, limit, ...range }: AlertsRange,
 ): AsyncGenerator<HistoryChunk, void, undefined> {
-  let place = after && { time: after.time, key: after.arrival };
+  let place = after && { time: after.time, key: after.nth };
   for (let left = limit; left > 0; ) {
     const most = Math.min(left, stepAlerts);
     const found = await alerts.list(device, { ...range, ...(place && { after: place }), limit: most });
     const last = found.at(-1);
     if (last === undefined) return;
     const json = found.map((alert) => JSON.stringify(alertView(alert))).join(",");
-    yield { json: Buffer.from(json), count: found.length, last: { time: last.time, arrival: last.key } };
+    yield { json: Buffer.from(json), count: found.length, last: { time: last.time, nth: last.key } };
     if (found.length < most) return;
     left -= found.length;
     place = { time: last.time, key: last.key };

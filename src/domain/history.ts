@@ -2,10 +2,10 @@ import { AlertsRequest } from "../contract/alert.ts";
 import { LocationsRequest } from "../contract/location.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Device } from "../model/device.ts";
-import type { RecordPlace } from "../model/location.ts";
 import type { AlertStore } from "../ports/alert-store.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { HistoryChunk, LocationStore } from "../ports/store.ts";
+import type { Histories, HistoryChunk } from "../ports/history.ts";
+import type { PositionPlace } from "../ports/positions.ts";
 import { readAlerts } from "./alerts.ts";
 import { unknownTerms } from "./bodies.ts";
 import type { ListCursors, ListScope } from "./list-cursors.ts";
@@ -32,7 +32,7 @@ export interface RecordForm {
   /** Some records: JSON objects with commas between, to be read until the next ones are asked for. */
   records(json: Uint8Array): Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
   /** What stands after all of them. `last`: records that the device's daily results keep back follow this one. */
-  end(last: RecordPlace | undefined): string | Uint8Array;
+  end(last: PositionPlace | undefined): string | Uint8Array;
 }
 
 /**
@@ -52,7 +52,7 @@ export interface History {
 
 /** What histories need of the service. */
 export interface HistoryContext {
-  readonly locations: Pick<LocationStore, "history">;
+  readonly histories: Pick<Histories, "history">;
   readonly alerts: Pick<AlertStore, "list">;
   readonly cursors: ListCursors;
   readonly results: Tally;
@@ -66,7 +66,7 @@ export interface HistoryContext {
 interface Range {
   readonly from: number;
   readonly to: number;
-  readonly after?: RecordPlace;
+  readonly after?: PositionPlace;
   readonly limit: number;
 }
 
@@ -100,7 +100,7 @@ function countedReader({ results, clock, dailyResults }: Pick<HistoryContext, "r
     first: IteratorResult<HistoryChunk, unknown>,
     form: RecordForm,
   ): HistoryPieces {
-    let last: RecordPlace | undefined = range.after;
+    let last: PositionPlace | undefined = range.after;
     let count = 0;
     let more = false;
     try {
@@ -144,7 +144,7 @@ function countedReader({ results, clock, dailyResults }: Pick<HistoryContext, "r
 
 /** Histories over their stores, within each device's daily results. */
 export function createHistory(context: HistoryContext): History {
-  const { locations, alerts, cursors, shownFrom } = context;
+  const { histories, alerts, cursors, shownFrom } = context;
   const begin = countedReader(context);
 
   async function open(request: LocationsRequest, source: Source): Promise<OpenHistory> {
@@ -159,9 +159,9 @@ export function createHistory(context: HistoryContext): History {
 
   return {
     locations: async (device, request) =>
-      open(request, recordsOf(locations, device, await shownFrom(device), "locations")),
+      open(request, recordsOf(histories, device, await shownFrom(device), "locations")),
     readings: async (device, request) =>
-      open(request, recordsOf(locations, device, await shownFrom(device), "readings")),
+      open(request, recordsOf(histories, device, await shownFrom(device), "readings")),
     async alerts(device, request) {
       const named = request.alertName === undefined ? {} : { name: request.alertName };
       const read = (range: Range) => readAlerts(alerts, device.key, { ...range, ...named });
@@ -169,7 +169,7 @@ export function createHistory(context: HistoryContext): History {
     },
     written: async (device, range, form) =>
       begin(
-        recordsOf(locations, device, await shownFrom(device), "locations"),
+        recordsOf(histories, device, await shownFrom(device), "locations"),
         { ...range, limit: Number.MAX_SAFE_INTEGER },
         form,
       ),
@@ -177,7 +177,7 @@ export function createHistory(context: HistoryContext): History {
 }
 
 /** Records as a JSON list that has begun, and where more follow `nextCursor`. */
-function jsonList(cursor: (last: RecordPlace) => string): RecordForm {
+function jsonList(cursor: (last: PositionPlace) => string): RecordForm {
   let begun = false;
   return {
     *records(json) {
@@ -191,7 +191,7 @@ function jsonList(cursor: (last: RecordPlace) => string): RecordForm {
 
 /** A device's records from a moment on, as locations or as readings. */
 function recordsOf(
-  store: HistoryContext["locations"],
+  store: HistoryContext["histories"],
   device: Device,
   shownFrom: number,
   list: "locations" | "readings",
@@ -215,14 +215,14 @@ function scopeOf({ list, device }: Source, { from, to }: Pick<Range, "from" | "t
   return [list, device.key, from, to];
 }
 
-function cursorOf(cursors: ListCursors, source: Source, range: Range, { time, arrival }: RecordPlace): string {
-  return cursors.write(scopeOf(source, range), `${time}.${arrival}`);
+function cursorOf(cursors: ListCursors, source: Source, range: Range, { time, nth }: PositionPlace): string {
+  return cursors.write(scopeOf(source, range), `${time}.${nth}`);
 }
 
 /** The record that a cursor names; undefined: no cursor of ours, or one of another list. */
-function recordOf(place: string | undefined): RecordPlace | undefined {
-  const [time, arrival] = place?.split(".").map(Number) ?? [];
-  return time === undefined || arrival === undefined ? undefined : { time, arrival };
+function recordOf(place: string | undefined): PositionPlace | undefined {
+  const [time, nth] = place?.split(".").map(Number) ?? [];
+  return time === undefined || nth === undefined ? undefined : { time, nth };
 }
 
 function rangeOf(request: LocationsRequest, source: Source, cursors: ListCursors): Range {

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { OldPositionsView } from "../contract/old-positions.ts";
 import { formatInstant } from "../contract/time.ts";
 import type { DeviceKey } from "../model/device.ts";
@@ -6,15 +5,10 @@ import { keptSince } from "../model/position-days.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { PositionKeeper } from "../ports/retention.ts";
-import { type DeviceStore, type LocationStore, type RetainedDevice, StoreUnavailable } from "../ports/store.ts";
+import { type DeviceStore, type RetainedDevice, StoreUnavailable } from "../ports/store.ts";
 
 /** The most devices of one query. */
 const devicesAtOnce = 500;
-/** After this time a preview lets the event loop serve others, ms. */
-const mostTurnMs = 4;
-/** How often one run retries a device that is being sealed or is just reporting. */
-const mostTries = 10;
-
 /** What deleting old positions works with. */
 export interface DeletionContext {
   readonly devices: Pick<DeviceStore, "retained" | "daysOf">;
@@ -51,51 +45,35 @@ class Run {
 
   async all(): Promise<void> {
     const { devices, log } = this.#context;
-    let busy: readonly RetainedDevice[] = [];
     for (let after: DeviceKey | undefined = 0; after !== undefined && !this.#pace.ends(); ) {
       const page: readonly RetainedDevice[] = await devices.retained(after, devicesAtOnce);
       this.#isStale = false;
-      busy = [...busy, ...(await this.#each(page))];
+      for (const device of page) if (!this.#pace.ends()) await this.#try(device);
       after = page.length < devicesAtOnce ? undefined : page.at(-1)?.key;
-    }
-    for (let tries = 0; busy.length > 0 && tries < mostTries && !this.#pace.ends(); tries++) {
-      await this.#pause();
-      busy = await this.#each(busy);
     }
     if (this.#failed > 0)
       log.warn({ devices: this.#failed }, "old positions of some devices could not be deleted; it is tried again");
   }
 
-  /** Returns the devices that were busy. */
-  async #each(devices: readonly RetainedDevice[]): Promise<readonly RetainedDevice[]> {
-    const busy: RetainedDevice[] = [];
-    for (const device of devices) {
-      if (this.#pace.ends()) break;
-      try {
-        if (await this.#isBusy(device)) busy.push(device);
-      } catch (error) {
-        if (error instanceof StoreUnavailable && error.trouble === "down") throw error;
-        // The fault concerns this device alone: the others go on.
-        if (this.#failed++ === 0)
-          this.#context.log.warn({ device: device.key, error }, "old positions of a device can't be deleted");
-        await this.#pause();
-      }
+  async #try(device: RetainedDevice): Promise<void> {
+    try {
+      await this.#delete(device);
+    } catch (error) {
+      if (error instanceof StoreUnavailable && error.trouble === "down") throw error;
+      // The fault concerns this device alone: the others go on.
+      if (this.#failed++ === 0)
+        this.#context.log.warn({ device: device.key, error }, "old positions of a device can't be deleted");
+      await this.#pause();
     }
-    return busy;
   }
 
-  /** Deletes a device's old positions. Returns whether some of them could not be deleted now. */
-  async #isBusy({ key, days }: RetainedDevice): Promise<boolean> {
+  async #delete({ key, days }: RetainedDevice): Promise<void> {
     const { devices, keeper, clock } = this.#context;
-    for (;;) {
-      const kept = this.#isStale ? await devices.daysOf(key) : days;
-      if (kept === undefined || this.#pace.ends()) return false;
-      const { positions, more } = await keeper.deleteBefore(key, keptSince(kept, clock.now()));
-      if (positions === 0) return more;
-      this.deleted += positions;
-      await this.#pause();
-      if (!more) return false;
-    }
+    const kept = this.#isStale ? await devices.daysOf(key) : days;
+    if (kept === undefined || this.#pace.ends()) return;
+    const deleted = await keeper.deleteBefore(key, keptSince(kept, clock.now()));
+    this.deleted += deleted;
+    if (deleted > 0) await this.#pause();
   }
 
   async #pause(): Promise<void> {
@@ -106,31 +84,22 @@ class Run {
 
 /** What a preview needs of the service. */
 export interface PreviewContext {
-  readonly store: {
-    readonly locations: Pick<LocationStore, "oldPositions">;
-    readonly devices: Pick<DeviceStore, "withoutOwnDays">;
-  };
+  readonly store: { readonly devices: Pick<DeviceStore, "withoutOwnDays"> };
+  readonly positionKeeper: Pick<PositionKeeper, "oldPositions">;
   readonly clock: Clock;
 }
 
-/** What would be deleted of these devices if their positions were kept for `days` days. Reads only the index in memory. */
+/** What would be deleted of these devices if their positions were kept for `days` days. */
 export async function previewOfDevices(
-  { store, clock }: PreviewContext,
+  { positionKeeper, clock }: PreviewContext,
   pages: AsyncIterable<readonly DeviceKey[]>,
   days: number,
 ): Promise<OldPositionsView> {
   const before = keptSince(days, clock.now());
   let [devices, positions, from, to] = [0, 0, Number.POSITIVE_INFINITY, 0];
-  let began = clock.monotonic();
   for await (const page of pages)
-    for (const key of page) {
-      const [old] = await store.locations.oldPositions([key], before);
-      // A device with years of positions has tens of thousands of blocks, and an account has thousands of devices.
-      if (clock.monotonic() - began > mostTurnMs) {
-        await nextTurn();
-        began = clock.monotonic();
-      }
-      if (old === undefined || old.count === 0) continue;
+    for (const old of await positionKeeper.oldPositions(page, before)) {
+      if (old.count === 0) continue;
       devices++;
       positions += old.count;
       from = Math.min(from, old.from);
@@ -142,7 +111,7 @@ export async function previewOfDevices(
 
 /** The devices of an account that have no days of their own, page by page. */
 export async function* devicesOfAccount(
-  { store }: PreviewContext,
+  { store }: Pick<PreviewContext, "store">,
   accountKey: number,
 ): AsyncGenerator<readonly DeviceKey[]> {
   for (let after: DeviceKey | undefined = 0; after !== undefined; ) {

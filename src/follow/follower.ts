@@ -118,9 +118,14 @@ export class Follower implements Following, Heads, LastLocations {
     return this.#lag.isFull;
   }
 
-  /** Devices with late records that wait for their turn, and devices in memory. */
+  /** Devices with late records that wait for their turn. */
   get behind(): number {
     return this.#refolding.behind;
+  }
+
+  /** Devices with something that is not committed. */
+  get uncommitted(): number {
+    return this.#commits.size;
   }
 
   get inMemory(): number {
@@ -182,6 +187,11 @@ export class Follower implements Following, Heads, LastLocations {
     if (fold.lateRecords > before || fold.isRefolding)
       this.#lag.set(device, this.#lag.of(device) + records.reduce((sum, record) => sum + bytesOfRecord(record), 0));
     if (fold.isLate && !fold.isRefolding) this.#refolding.late(device);
+    // What came late stands in no head yet, and the device was heard of all the same.
+    this.heard(
+      device.key,
+      records.reduce((last, { receivedAt }) => Math.max(last, receivedAt), 0),
+    );
     this.#tellEngine(registered, fold, 0);
     this.#memory.weigh(device);
   }

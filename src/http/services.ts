@@ -44,6 +44,7 @@ import type { AlertTrial } from "../ports/alert-trial.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock, ClockTrust } from "../ports/clock.ts";
 import type { Dispatcher } from "../ports/dispatcher.ts";
+import type { Histories } from "../ports/history.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { LastLocations } from "../ports/last-location.ts";
 import type { Letters } from "../ports/letters.ts";
@@ -53,7 +54,6 @@ import type { Presence } from "../ports/presence.ts";
 import type { Quarantine } from "../ports/quarantine.ts";
 import type { CodeLimits, RecipientAsking } from "../ports/recipients.ts";
 import type { PositionKeeper } from "../ports/retention.ts";
-import type { SetAsides } from "../ports/set-aside.ts";
 import type { SmsSender } from "../ports/sms.ts";
 import type { Store } from "../ports/store.ts";
 import type { Trace } from "../ports/trace.ts";
@@ -81,12 +81,11 @@ export interface HttpDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly lastLocations: LastLocations;
-  readonly positionKeeper: Pick<PositionKeeper, "keptFrom">;
+  readonly histories: Histories;
+  readonly positionKeeper: Pick<PositionKeeper, "keptFrom" | "oldPositions">;
   readonly quarantine: Quarantine;
   /** Whether our clock may end what has run out; unless given, it is right. */
   readonly clockTrust?: ClockTrust | undefined;
-  /** Which devices' reports can't be stored. */
-  readonly setAsides: SetAsides;
   readonly trace: Trace;
   /** SHA-256 of the operator's key, hex. */
   readonly operatorKeyHash: string;
@@ -196,7 +195,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   const turns = largeTurns(clock);
   const shownFrom = createShownFrom(deps);
   const history = createHistory({
-    locations: store.locations,
+    histories: deps.histories,
     alerts: store.alerts,
     results: usage.results,
     cursors,
@@ -231,15 +230,15 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     exports: createExports(history, limits.trips.gapSeconds, inLargeTurn(turns)),
     shares: createShares({ ...deps, devices, groups, limits: limits.links, makeToken: makeShareToken }),
     sharedPlaces: createSharedPlaces({ ...deps, visibility, groups, sharedName }),
-    trips: tripsOf(limits, store, shownFrom, turns),
+    trips: tripsOf(limits, deps, shownFrom, turns),
     ...(await alertParts(limits, deps, { visibility, devices, groups, usage, shownFrom, capsOf, largeTurns: turns })),
     capsOf,
     serviceAccount,
   };
 }
 
-function tripsOf({ trips: settings }: HttpLimits, { locations }: Store, shownFrom: ShownFrom, turns: LargeTurns) {
-  return createTrips({ locations, shownFrom, settings, inTurn: inLargeTurn(turns), most: mostOfAnswer });
+function tripsOf({ trips: settings }: HttpLimits, { histories }: HttpDeps, shownFrom: ShownFrom, turns: LargeTurns) {
+  return createTrips({ histories, shownFrom, settings, inTurn: inLargeTurn(turns), most: mostOfAnswer });
 }
 
 function liveParts(

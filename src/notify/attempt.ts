@@ -4,6 +4,7 @@ import type { CapsOf } from "../model/caps.ts";
 import type { Notice, NoticeChannel } from "../model/notice.ts";
 import type { DayPlaces, NoticeOutcome, NoticeStore, PauseAsk } from "../ports/alert-store.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Histories } from "../ports/history.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import { type ConsentStore, withoutConsent } from "./consent.ts";
@@ -17,6 +18,7 @@ import { mostRetryAfterMs, mostTries, pauseAfter, spread } from "./tries.ts";
 export interface AttemptDeps {
   readonly store: SubjectStore &
     ConsentStore & { readonly notices: Pick<NoticeStore, "claim" | "finish" | "passOver"> };
+  readonly histories: Pick<Histories, "lastBefore">;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -61,7 +63,7 @@ export class Attempt {
 
   constructor(deps: AttemptDeps) {
     this.#deps = deps;
-    this.#subjects = new Subjects(deps.store, deps.log);
+    this.#subjects = new Subjects(deps.store, deps.histories, deps.log);
   }
 
   /** Keys of the notices that are being tried. */

@@ -3,6 +3,7 @@ import type { Notice, NoticeChannel } from "../model/notice.ts";
 import type { NoticeStore } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Histories } from "../ports/history.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
@@ -18,6 +19,7 @@ import type { TargetOptions } from "./targets.ts";
 /** What the outbox needs of the service. */
 export interface OutboxDeps {
   readonly store: SubjectStore & ConsentStore & { readonly notices: NoticeStore };
+  readonly histories: Pick<Histories, "lastBefore">;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -2,10 +2,10 @@ import type { Account } from "../model/account.ts";
 import type { Alert } from "../model/alert.ts";
 import type { AlertRule, Recipient } from "../model/alert-rule.ts";
 import type { Device, DeviceKey } from "../model/device.ts";
-import { placeBehind } from "../model/location.ts";
 import { type Mute, mutedBy } from "../model/mute.ts";
 import type { Notice } from "../model/notice.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Histories } from "../ports/history.ts";
 import type { Log } from "../ports/log.ts";
 import { type Store, StoreUnavailable } from "../ports/store.ts";
 import type { Reader, Told } from "../wording/index.ts";
@@ -24,7 +24,7 @@ export interface Subject {
 }
 
 /** Parts of the store that a subject is read from. */
-export type SubjectStore = Pick<Store, "alerts" | "devices" | "accounts" | "alertRules" | "locations" | "mutes">;
+export type SubjectStore = Pick<Store, "alerts" | "devices" | "accounts" | "alertRules" | "mutes">;
 
 /** What was found. `gone`: the device was deleted, and its notices with it · `suppressed`: the notice must not go out, for that reason. */
 export type Found =
@@ -45,12 +45,14 @@ interface Facts {
 /** Reads what notices tell of. Those of one alert that are tried at the same time share the questions: a rule's 20 webhooks would ask a hundred. */
 export class Subjects {
   readonly #store: SubjectStore;
+  readonly #histories: Pick<Histories, "lastBefore">;
   readonly #log: Log;
   /** Of alerts, by device and id, while they are read. What changes meanwhile is missed by a notice as it would be had it asked itself a moment before. */
   readonly #underWay = new Map<string, Promise<Facts | undefined>>();
 
-  constructor(store: SubjectStore, log: Log) {
+  constructor(store: SubjectStore, histories: Pick<Histories, "lastBefore">, log: Log) {
     this.#store = store;
+    this.#histories = histories;
     this.#log = log;
   }
 
@@ -103,8 +105,8 @@ export class Subjects {
   /** How far the device had travelled by the last record at or before the alert, km. Undefined when there is no such record, or when it can't be read. */
   async #wayAt({ time }: Alert, device: DeviceKey): Promise<number | undefined> {
     try {
-      const { before } = await this.#store.locations.context(device, placeBehind(time), 0);
-      return before && before.totals.odometerMm / 1e6;
+      const last = await this.#histories.lastBefore(device, time);
+      return last && last.totals.odometerMm / 1e6;
     } catch (error) {
       if (error instanceof StoreUnavailable && error.trouble !== "damaged") throw error;
       // Damage does not go away. A notice that waited for the mileage would be tried each second for ever.

@@ -4,7 +4,7 @@ import type { User } from "../../model/account.ts";
 import { startOfDayIn } from "../../model/account-day.ts";
 import type { Device } from "../../model/device.ts";
 import type { InTurn, Steps } from "../../model/steps.ts";
-import type { LocationStore } from "../../ports/store.ts";
+import type { Histories } from "../../ports/history.ts";
 import { unknownTerms } from "../bodies.ts";
 import { locationsIn } from "../history-locations.ts";
 import { momentsOf } from "../range.ts";
@@ -66,7 +66,7 @@ export interface TripSettings {
 
 /** What trips need of the service. */
 export interface TripsContext {
-  readonly locations: Pick<LocationStore, "history">;
+  readonly histories: Pick<Histories, "history">;
   readonly shownFrom: ShownFrom;
   /** What makes a trip, where a request does not say. */
   readonly settings: TripSettings;
@@ -146,7 +146,7 @@ export function createTrips(context: TripsContext): Trips {
 
 /** A device's points by time, as many as one answer reads at most. */
 async function* pointsOf(
-  { locations, shownFrom, inTurn, most }: TripsContext,
+  { histories, shownFrom, inTurn, most }: TripsContext,
   device: Device,
   range: Range,
   stillWanted: StillWanted,
@@ -155,7 +155,7 @@ async function* pointsOf(
   const from = Math.max(range.from, await shownFrom(device));
   if (from > range.to) return;
   const asked = { from, to: range.to, limit: most.positions, account, odometerStart };
-  for await (const { json } of locations.history(key, asked)) {
+  for await (const { json } of histories.history(key, asked)) {
     stillWanted();
     yield* await inTurn(account, pointsIn(json));
   }

@@ -60,7 +60,7 @@ function knockView({ ids, protocol, address, firstSeen, lastSeen, attempts }: Re
   };
 }
 
-function refusedRoute(app: App, { devices, store, setAsides, cursors }: Services): void {
+function refusedRoute(app: App, { devices, store, cursors }: Services): void {
   app.get(
     "/api/devices/:deviceId/refused",
     call({
@@ -68,7 +68,7 @@ function refusedRoute(app: App, { devices, store, setAsides, cursors }: Services
       tag: "Devices",
       summary: "List a device's refused reports",
       description:
-        "Those whose time or position can't be right: kept as evidence for 90 days and up to 16 MiB, which are settings of the service. And whether reports can't be stored at present.",
+        "Those whose time or position can't be right: kept as evidence for 90 days and up to 16 MiB, which are settings of the service.",
       permission: "see",
       input: { params: DevicePath, querystring: RefusedQuery },
       ok: { 200: RefusedAnswer },
@@ -77,10 +77,7 @@ function refusedRoute(app: App, { devices, store, setAsides, cursors }: Services
     async (request) => {
       const caller = callerOf(request);
       const device = await devices.find(caller.user, request.params.deviceId);
-      const found = setAsides.setAside(device.key);
-      const setAside = found && { ...found, since: formatInstant(found.since) };
-      const page = await listRefused({ store: store.refused, cursors }, device, request.query);
-      return answer(caller, { ...page, ...(setAside !== undefined && { setAside }) });
+      return answer(caller, await listRefused({ store: store.refused, cursors }, device, request.query));
     },
   );
 }

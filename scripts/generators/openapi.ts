@@ -13,6 +13,7 @@ import {
   systemClock,
   systemIds,
 } from "../../src/observe/index.ts";
+import type { Histories } from "../../src/ports/history.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { summaryOf } from "./api-summary.ts";
 import type { Generator } from "./generator.ts";

@@ -10,7 +10,11 @@ positionContract("SQLite", async () => {
   return {
     async open() {
       const store = await openSqlitePositions({ file: join(directory, "positions.db"), log: silentLog });
-      return Object.assign(store, { settle: () => store.pack(), kill: () => store.terminate() });
+      const settle = () => {
+        store.followed(Number.POSITIVE_INFINITY);
+        return store.pack();
+      };
+      return Object.assign(store, { settle, kill: () => store.terminate() });
     },
     dispose: () => rm(directory, { recursive: true }),
   };

@@ -3,17 +3,22 @@ import type { DeviceRecords } from "../../../ports/positions.ts";
 
 const noExtras = ',"attributes":{';
 
-/** Appends rows in the order of their keys, so that two writers never wait for each other in a ring. `$1` and further: the arrays of `columnsOf`. Returns the number of those that are new. */
+/**
+ * Appends rows in the order of their keys, so that two writers never wait for each other in a ring. `$1` and further: the arrays of `columnsOf`, who appends, and those of `spansOf`. Returns the
+ * number of the commit.
+ */
 export const appendRows = `
-  with batch as (select nextval('position_commit') << 20 as first),
+  with batch as (select nextval('position_commit') as commit),
+  pending as (insert into position_pending select commit, $11::uuid, $12::bigint[], $13::float8[], $14::float8[] from batch returning commit),
   said as (
     select * from unnest($1::bigint[], $2::float8[], $3::bigint[], $4::float8[], $5::boolean[], $6::float8[], $7::float8[], $8::float8[], $9::float8[], $10::text[])
       with ordinality as row (device, time, key, received_at, valid, latitude, longitude, speed, course, readings, nth)
-  )
-  insert into position (device, time, key, arrival, received_at, valid, latitude, longitude, speed, course, readings)
-  select device, to_timestamp(time / 1000), key, batch.first + nth, to_timestamp(received_at / 1000), valid, latitude, longitude, speed, course, readings::json
+  ),
+  appended as (insert into position (device, time, key, arrival, received_at, valid, latitude, longitude, speed, course, readings)
+  select device, to_timestamp(time / 1000), key, (batch.commit << 20) + nth, to_timestamp(received_at / 1000), valid, latitude, longitude, speed, course, readings::json
   from said, batch order by device, time, key, nth
-  on conflict do nothing`;
+  on conflict do nothing)
+  select commit::float8 as commit from pending`;
 
 /** Rows of a device from a moment on, without the first of it that were read. */
 export const readRows = `
@@ -56,6 +61,18 @@ export function columnsOf(batch: readonly DeviceRecords[]): readonly (readonly u
       for (const [index, value] of row.entries()) columns[index]?.push(value);
     }
   return columns;
+}
+
+/** The devices of a batch, and event times of the first and the last record of each. */
+export function spansOf(batch: readonly DeviceRecords[]): readonly (readonly number[])[] {
+  const filled = batch.filter(({ records }) => records.length > 0);
+  const end = (records: readonly SaidRecord[], of: (...times: number[]) => number) =>
+    records.reduce((time, record) => of(time, record.time), records[0]?.time ?? 0);
+  return [
+    filled.map(({ device }) => device),
+    filled.map(({ records }) => end(records, Math.min)),
+    filled.map(({ records }) => end(records, Math.max)),
+  ];
 }
 
 function readingsOf({ extras }: SaidRecord): string | null {

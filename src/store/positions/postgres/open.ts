@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import type { PoolClient } from "pg";
 import type { DeviceKey } from "../../../model/device.ts";
+import type { UnfollowedSpan } from "../../../model/follow.ts";
 import type { Log } from "../../../ports/log.ts";
 import type {
   DeviceRecords,
@@ -14,7 +16,7 @@ import { hasMetAnother, type Stage, storeError } from "../../postgres/errors.ts"
 import { makePool, type ServerPool } from "../../postgres/pool.ts";
 import { type Times, usualTimes } from "../../postgres/times.ts";
 import type { ServerAddress } from "../../postgres/url.ts";
-import { appendRows, columnsOf, type PositionRow, readRows, recordOf } from "./columns.ts";
+import { appendRows, columnsOf, type PositionRow, readRows, recordOf, spansOf } from "./columns.ts";
 import { makeMonths, makeTables } from "./tables.ts";
 
 /** How to open positions in a PostgreSQL database. */
@@ -24,7 +26,14 @@ export interface PostgresPositionsOptions {
   readonly times?: Times;
 }
 
+/** A device in a row of `position_pending`. */
+interface PendingRow extends UnfollowedSpan {
+  readonly commit: number;
+}
+
 const usualConnections = 4;
+/** Commits that are read at a time. */
+const pendingAtOnce = 500;
 /** How often partitions of new months are made, ms. */
 const monthsMs = 86_400_000;
 /** A page ends behind so many bytes of readings. */
@@ -55,7 +64,13 @@ export async function openPostgresPositions(
 export class PostgresPositions implements PositionStore {
   readonly #pool: ServerPool;
   readonly #log: Log;
+  /** This process, in `position_pending`. */
+  readonly #holder = randomUUID();
   #appended = 0;
+  /** The last commit of this process. */
+  #commit = 0;
+  #followed = 0;
+  #forgetting: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(pool: ServerPool, log: Log) {
@@ -104,11 +119,56 @@ export class PostgresPositions implements PositionStore {
     return again(once, hasMetAnother);
   }
 
-  async append(batch: readonly DeviceRecords[]): Promise<void> {
-    if (batch.every(({ records }) => records.length === 0)) return;
-    const query = { name: "append_positions", text: appendRows, values: [...columnsOf(batch)] };
-    await this.#try("sent", () => this.#pool.query(query));
+  async append(batch: readonly DeviceRecords[]): Promise<number> {
+    if (batch.every(({ records }) => records.length === 0)) return this.#commit;
+    const values = [...columnsOf(batch), this.#holder, ...spansOf(batch)];
+    const query = { name: "append_positions", text: appendRows, values };
+    const { rows } = await this.#try("sent", () => this.#pool.query<{ commit: number }>(query));
+    this.#commit = Math.max(this.#commit, rows[0]?.commit ?? 0);
     this.#appended += batch.reduce((sum, { records }) => sum + records.length, 0);
+    return rows[0]?.commit ?? this.#commit;
+  }
+
+  /** What other processes left is this one's from now on. */
+  async *unfollowed(): AsyncGenerator<readonly UnfollowedSpan[], void, undefined> {
+    await this.#try("sent", () => this.#pool.query("update position_pending set holder = $1", [this.#holder]));
+    for (let after = -1; ; ) {
+      const { rows } = await this.#try("asked", () =>
+        this.#pool.query<PendingRow>(
+          `select commit::float8 as commit, span.device::float8 as device, span.from, span.to
+            from (select * from position_pending where commit > $1 order by commit limit ${pendingAtOnce}) as pending,
+              unnest(devices, first, last) as span ("device", "from", "to") order by commit`,
+          [after],
+        ),
+      );
+      if (rows.length === 0) return;
+      yield rows.map(({ device, from, to }) => ({ device, from, to }));
+      after = rows.at(-1)?.commit ?? after;
+      this.#commit = Math.max(this.#commit, after);
+    }
+  }
+
+  followed(place: number): void {
+    this.#followed = Math.max(this.#followed, place);
+    this.#forgetting ??= this.#forget().finally(() => {
+      this.#forgetting = undefined;
+    });
+  }
+
+  /** What is not deleted is followed again after a kill. */
+  async #forget(): Promise<void> {
+    try {
+      for (let done = -1; done < this.#followed; ) {
+        done = this.#followed;
+        const deletion = "delete from position_pending where holder = $1 and commit <= $2";
+        await this.#try("sent", () => this.#pool.query(deletion, [this.#holder, done]));
+      }
+    } catch (error) {
+      this.#log.warn(
+        { error: String(error) },
+        "how far positions are followed can't be noted; they are followed again",
+      );
+    }
   }
 
   async read(device: DeviceKey, { from, to, after, limit }: PositionRange): Promise<PositionPage> {
@@ -161,6 +221,7 @@ export class PostgresPositions implements PositionStore {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    await this.#forgetting;
     if (!this.#pool.ending) await this.#pool.endIn(usualTimes.connect);
   }
 }

@@ -12,6 +12,12 @@ import { silentLog } from "../../../../test/support/silent-log.ts";
 import { StoreUnavailable } from "../../../ports/store.ts";
 import { openSqlitePositions, type SqlitePositions, type SqlitePositionsOptions } from "./open.ts";
 
+/** Packs everything that was appended. */
+function pack(store: SqlitePositions): Promise<void> {
+  store.followed(Number.POSITIVE_INFINITY);
+  return store.pack();
+}
+
 /** A database file of its own, its engines, and what it was told. */
 function place(context: TestContext, options: Partial<SqlitePositionsOptions> = {}) {
   const directory = mkdtempSync(join(tmpdir(), "waybeam-positions-"));
@@ -58,7 +64,7 @@ describe("a damaged row of the log", () => {
     const unreadable = [{ from: start + 2000, to: start + 2999.999, what: "log row 1: a checksum is wrong" }];
     assert.deepEqual(await readAll(store, 2), { records: [said(3)], unreadable });
     assert.deepEqual(await readAll(store, 1), { records: [said(1), said(3)], unreadable: [] });
-    await store.pack();
+    await pack(store);
     assert.deepEqual(told.at(-1), { what: "log row 1, device 2: a checksum is wrong" });
     assert.equal(store.figures().damaged, 1);
     assert.equal(store.figures().logRows, 0);
@@ -80,7 +86,7 @@ describe("a damaged row of the log", () => {
     assert.deepEqual(told, [{ what: "log row 2: its directory or its page can't be read" }]);
     await store.append([{ device: 1, records: [said(4)] }]);
     assert.deepEqual((await readAll(store, 1)).records, [said(1), said(3), said(4)]);
-    await store.pack();
+    await pack(store);
     assert.deepEqual(told.at(-1), { row: 2 });
     assert.deepEqual((await readAll(store, 1)).records, [said(1), said(3), said(4)]);
     assert.equal(store.figures().logRows, 0);
@@ -119,15 +125,15 @@ describe("a damaged block", () => {
     const store = await open();
     const [damaged, whole] = [seconds(0, 600), seconds(2000, 2600)];
     await store.append([{ device: 1, records: damaged }]);
-    await store.pack();
+    await pack(store);
     await store.append([{ device: 1, records: whole }]);
-    await store.pack();
+    await pack(store);
     change(flipped("block", "id = 1", 10));
     const unreadable = [{ from: start, to: start + 599_000, what: "block 1: its checksum is wrong" }];
     assert.deepEqual(await readAll(store, 1), { records: whole, unreadable });
     for (let late = 100; late < 110; late++) {
       await store.append([{ device: 1, records: [said(late), said(2000 + late), said(5000 + late)] }]);
-      await store.pack();
+      await pack(store);
     }
     const after = await readAll(store, 1);
     assert.deepEqual(after.records, [...seconds(100, 110), ...whole, ...seconds(5100, 5110)]);
@@ -144,17 +150,17 @@ describe("packing", () => {
     for (let pass = 0; pass < 3; pass++) {
       for (let from = 0; from < 3000; from += 500)
         await store.append([{ device: 1, records: seconds(from, from + 500) }]);
-      await store.pack();
+      await pack(store);
       const { logRows, logBytes, blocks, blockRecords, appended } = store.figures();
       assert.deepEqual([logRows, logBytes, blocks, blockRecords, appended], [0, 0, 3, 3000, 3000 * (pass + 1)]);
     }
     await store.append([{ device: 1, records: seconds(0, 4000) }]);
     await store.deleteBefore(1, start + 2500_000);
-    await store.pack();
+    await pack(store);
     assert.equal(store.figures().blockRecords, 2000);
     await store.deleteBefore(1, Number.POSITIVE_INFINITY);
     await store.append([{ device: 1, records: seconds(0, 10) }]);
-    await store.pack();
+    await pack(store);
     assert.deepEqual([store.figures().blockRecords, store.figures().blocks], [0, 0]);
   });
 
@@ -163,14 +169,14 @@ describe("packing", () => {
     const store = await open();
     const late = (every: number, at: number) => seconds(0, 1000).filter((_, index) => index % every === at);
     await store.append([{ device: 1, records: late(2, 0) }]);
-    await store.pack();
+    await pack(store);
     for (const [at, blocks] of [2, 3, 4, 1].entries()) {
       await store.append([{ device: 1, records: late(100, 2 * at + 1) }]);
-      await store.pack();
+      await pack(store);
       assert.equal(store.figures().blocks, blocks);
     }
     await store.append([{ device: 1, records: seconds(0, 999) }]);
-    await store.pack();
+    await pack(store);
     assert.deepEqual([store.figures().blocks, store.figures().blockRecords], [1, 999]);
   });
 
@@ -190,7 +196,7 @@ describe("packing", () => {
     const store = await open();
     for (let second = 0; second < 64; second++) await store.append([{ device: 1, records: [said(second)] }]);
     assert.equal(store.figures().logBytes, 64 * (65 + 12));
-    await store.pack();
+    await pack(store);
     assert.equal(store.figures().logBytes, 0);
   });
 
@@ -202,7 +208,7 @@ describe("packing", () => {
       await store.append([2, 3].map((device) => ({ device, records: [said(second + 1)] })));
     }
     change("create trigger bad before insert on block when new.device = 1 begin select raise(abort, 'no'); end");
-    await store.pack();
+    await pack(store);
     assert.equal(told.length, 1);
     assert.deepEqual([store.figures().logRows, store.figures().blockRecords], [15, 60]);
     const compare = async () => {
@@ -213,11 +219,11 @@ describe("packing", () => {
       for (const device of [2, 3]) assert.deepEqual((await readAll(store, device)).records, seconds(0, 30));
     };
     await compare();
-    await store.pack();
+    await pack(store);
     assert.deepEqual([store.figures().logRows, store.figures().blockRecords], [15, 60]);
     await compare();
     change("drop trigger bad");
-    await store.pack();
+    await pack(store);
     assert.deepEqual([store.figures().logRows, store.figures().blockRecords], [0, 75]);
     await compare();
   });
@@ -239,7 +245,7 @@ describe("an append whose answer is lost", () => {
       if (await failed) await store.append([{ device: 1, records: [said(at)] }]);
       assert.deepEqual((await readAll(store, 1)).records, seconds(1, at + 1));
     }
-    await store.pack();
+    await pack(store);
     assert.deepEqual((await readAll(store, 1)).records, seconds(1, 12));
   });
 });
@@ -251,7 +257,7 @@ const appender = `
   const [file, from] = process.argv.slice(1);
   const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
   const store = await openSqlitePositions({ file, log });
-  const packing = (async () => { for (;;) { await store.pack(); await new Promise((resolve) => setTimeout(resolve, 1)); } })();
+  const packing = (async () => { for (;;) { await pack(store); await new Promise((resolve) => setTimeout(resolve, 1)); } })();
   packing.catch(() => undefined);
   for (let second = Number(from); ; second++) {
     await store.append([1, 2, 3].map((device) => ({ device, records: [said(second), said(second - 5)] })));

@@ -19,7 +19,12 @@ export class LogWriter {
 
   opening(): Opening {
     const { blocks, records } = this.#statements.sizes.get() ?? {};
-    return { seq: this.#seq, blocks: Number(blocks), records: Number(records) };
+    return {
+      seq: this.#seq,
+      followed: Number(this.#statements.followed.get()?.followed ?? 0),
+      blocks: Number(blocks),
+      records: Number(records),
+    };
   }
 
   append(buffer: ArrayBuffer): number {
@@ -47,6 +52,10 @@ export class LogWriter {
       this.#statements.endLog.run(through);
       return deleted.map(({ bytes }) => Number(bytes));
     });
+  }
+
+  followed(seq: number): void {
+    this.#statements.noteFollowed.run(seq);
   }
 
   keepFrom({ device, moment }: PositionWriterCalls["keepFrom"]["request"]): void {
@@ -79,6 +88,8 @@ function statementsOf(database: DatabaseSync) {
       "delete from log where seq in (select seq from log where seq <= ? and seq not in (select value from json_each(?)) order by seq limit ?) returning length(data) as bytes",
     ),
     endLog: database.prepare("update log_end set seq = max(seq, ?)"),
+    followed: database.prepare("select followed from log_end"),
+    noteFollowed: database.prepare("update log_end set followed = max(followed, ?)"),
     keepFrom: database.prepare(
       "insert into kept (device, since) values (?, ?) on conflict (device) do update set since = max(since, excluded.since)",
     ),

@@ -13,6 +13,8 @@ export interface DeviceChange extends BlockChange {
 export interface Opening {
   /** The highest number that a row has or had. */
   readonly seq: number;
+  /** Everything up to this number was followed. */
+  readonly followed: number;
   readonly blocks: number;
   readonly records: number;
 }
@@ -34,6 +36,8 @@ export interface PositionWriterCalls {
   readonly apply: Call<readonly DeviceChange[], readonly boolean[]>;
   /** Deletes at most `limit` rows. Tells the bytes of each. */
   readonly deleteRows: Call<Spent, readonly number[]>;
+  /** Everything up to this number is followed. */
+  readonly followed: Call<number, null>;
   readonly keepFrom: Call<{ readonly device: DeviceKey; readonly moment: number }, null>;
   /** Deletes at most `limit` blocks that end before a moment. Tells the counts of those. */
   readonly deleteBlocks: Call<

@@ -1,4 +1,5 @@
 import type { DeviceKey } from "../../../model/device.ts";
+import type { UnfollowedSpan } from "../../../model/follow.ts";
 import type { Log } from "../../../ports/log.ts";
 import type {
   DeviceRecords,
@@ -32,6 +33,10 @@ export interface SqlitePositionsOptions {
 const usual = { packFromBytes: 64 * 1024 * 1024, packAfterMs: 30 * 60_000, mostLogBytes: 1024 * 1024 * 1024 };
 /** After packing failed it is tried again, ms. */
 const againMs = 60_000;
+/** Spans that are told at a time. */
+const spansAtOnce = 1000;
+/** How far positions are followed is noted so often, ms. */
+const noteMs = 30_000;
 /** Blocks that are deleted in a transaction. */
 const blocksAtOnce = 256;
 
@@ -68,6 +73,12 @@ export class SqlitePositions implements PositionStore {
   #figures = { logRows: 0, logBytes: 0, blocks: 0, blockRecords: 0, appended: 0, damaged: 0 };
   /** The number of the newest row that is known. */
   #seq = 0;
+  /** Everything up to this number is followed: what is on disk of that may be older. */
+  #followed = 0;
+  #followedOnDisk = 0;
+  /** Up to which number rows were packed. */
+  #packed = 0;
+  #noting: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #waiting: (() => void)[] = [];
@@ -85,10 +96,11 @@ export class SqlitePositions implements PositionStore {
 
   /** Reads which rows the log has. */
   async open(): Promise<void> {
-    const { seq, blocks, records } = await this.#writer.call("open", null);
+    const { seq, followed, blocks, records } = await this.#writer.call("open", null);
     this.#figures = { ...this.#figures, blocks, blockRecords: records };
     await this.#scan(0, seq);
     this.#seq = seq;
+    this.#followed = this.#followedOnDisk = followed;
     this.#plan();
   }
 
@@ -113,9 +125,9 @@ export class SqlitePositions implements PositionStore {
     this.#log.error({ what }, "stored positions are damaged");
   }
 
-  async append(batch: readonly DeviceRecords[]): Promise<void> {
+  async append(batch: readonly DeviceRecords[]): Promise<number> {
     const filled = batch.filter(({ records }) => records.length > 0);
-    if (filled.length === 0) return;
+    if (filled.length === 0) return this.#seq;
     await this.#room();
     const sink = new ByteSink(64 * 1024);
     putRow(sink, filled);
@@ -132,6 +144,40 @@ export class SqlitePositions implements PositionStore {
       this.#figures.appended += records.length;
     }
     this.#plan();
+    return seq;
+  }
+
+  async *unfollowed(): AsyncGenerator<readonly UnfollowedSpan[], void, undefined> {
+    let some: UnfollowedSpan[] = [];
+    for (const span of this.#places.behind(this.#followed)) {
+      if (some.push(span) < spansAtOnce) continue;
+      yield some;
+      some = [];
+    }
+    if (some.length > 0) yield some;
+  }
+
+  followed(place: number): void {
+    this.#followed = Math.max(this.#followed, Math.min(place, this.#seq));
+    if (this.#followed > this.#followedOnDisk) this.#noting ??= setTimeout(() => this.#noteFollowed(), noteMs).unref();
+    this.#plan();
+  }
+
+  /** What is not noted is followed again after a kill. */
+  async #noteFollowed(): Promise<void> {
+    clearTimeout(this.#noting);
+    this.#noting = undefined;
+    const followed = this.#followed;
+    if (followed === this.#followedOnDisk) return;
+    try {
+      await this.#writer.call("followed", followed);
+      this.#followedOnDisk = followed;
+    } catch (error) {
+      this.#log.warn(
+        { error: String(error) },
+        "how far positions are followed can't be noted; they are followed again after a kill",
+      );
+    }
   }
 
   /** Bytes of the log's rows, and of their places in memory: of rows of single records, these are a fifth. */
@@ -167,10 +213,10 @@ export class SqlitePositions implements PositionStore {
     return { ...this.#figures, logBytes: this.#logBytes };
   }
 
-  /** Packs all that the log has now. */
-  pack(): Promise<void> {
-    const through = this.#seq;
-    return this.#turns.run(() =>
+  /** Packs what is followed now. */
+  async pack(): Promise<void> {
+    const through = this.#followed;
+    await this.#turns.run(() =>
       this.#packing.run(through, this.#closing.signal, ({ blocks, records, rows, bytes, damaged }) => {
         const before = this.#figures;
         this.#figures = {
@@ -184,11 +230,13 @@ export class SqlitePositions implements PositionStore {
         for (const resume of this.#waiting.splice(0)) resume();
       }),
     );
+    this.#packed = through;
   }
 
   /** Packs at once where the log is large, or later where it has anything. */
   #plan(): void {
     if (this.#running !== undefined || this.#closing.signal.aborted || this.#figures.logRows === 0) return;
+    if (this.#followed <= this.#packed) return;
     if (this.#logBytes >= this.#options.packFromBytes) this.#start();
     else this.#timer ??= setTimeout(() => this.#start(), this.#options.packAfterMs).unref();
   }
@@ -225,6 +273,7 @@ export class SqlitePositions implements PositionStore {
     clearTimeout(this.#timer);
     for (const resume of this.#waiting.splice(0)) resume();
     await this.#running;
+    await this.#noteFollowed();
     await this.#turns.run(async () => {
       await this.#packer.close(() => this.#packer.call("close", null));
       await this.#reader.close(() => this.#reader.call("close", null));

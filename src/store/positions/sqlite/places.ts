@@ -1,4 +1,5 @@
 import type { DeviceKey } from "../../../model/device.ts";
+import type { UnfollowedSpan } from "../../../model/follow.ts";
 import type { RowPlace } from "./messages.ts";
 
 /** Numbers of a row: its number counted from the device's first row, and seconds of its first and last record. */
@@ -66,6 +67,19 @@ export class Places {
       if (row.first <= to && row.last >= from) found.push(row);
     }
     return found;
+  }
+
+  /** Devices with rows behind a number: event times of what these hold. */
+  *behind(seq: number): Iterable<UnfollowedSpan> {
+    for (const device of this.#devices.keys()) {
+      let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+      for (const row of this.of(device, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)) {
+        if (row.seq <= seq) continue;
+        from = Math.min(from, row.first);
+        to = Math.max(to, row.last);
+      }
+      if (from <= to) yield { device, from, to };
+    }
   }
 
   /** Forgets rows up to a number, but not those of some devices. */

@@ -35,6 +35,10 @@ serve<PositionWriterCalls>(
     append: (buffer) => plain(writer().append(buffer)),
     apply: (changes) => plain(writer().apply(changes)),
     deleteRows: (spent) => plain(writer().deleteRows(spent)),
+    followed: (seq) => {
+      writer().followed(seq);
+      return plain(null);
+    },
     keepFrom: (request) => {
       writer().keepFrom(request);
       return plain(null);

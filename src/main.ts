@@ -1,6 +1,7 @@
 /** The program's entry: arguments, environment, signals, exit code. Everything else it loads only when it is needed, so that it starts fast. */
 import type { BackupContent, ConfigView, Host, Service, Terminal } from "./cli/host.ts";
 import type { LoadedConfig } from "./config/index.ts";
+import type { Manifest } from "./store/backup/index.ts";
 
 const { keepTicksFast } = await import("./observe/ticks.ts");
 void keepTicksFast();
@@ -111,9 +112,9 @@ async function onData<T>(
   }
 }
 
-function contentOf({ packBytes = 0, ...manifest }: BackupContent & { readonly packBytes?: number }): BackupContent {
-  const { made, devices, positions, bytes } = manifest;
-  return { made, devices, positions, bytes: bytes + packBytes };
+function contentOf({ made, devices, positions, files }: Manifest): BackupContent {
+  const bytes = Object.values(files).reduce((sum, file) => sum + file.bytes, 0);
+  return { made, devices, positions, bytes };
 }
 
 async function startService(configFile: string | undefined, data?: string): Promise<Service> {

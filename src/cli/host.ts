@@ -69,7 +69,7 @@ export interface BackupWish {
 export interface BackupContent {
   readonly devices: number;
   readonly positions: number;
-  /** Of the backup's database and blocks. */
+  /** Of the backup's databases. */
   readonly bytes: number;
   /** When it was begun, UTC. */
   readonly made: string;
@@ -79,11 +79,8 @@ export interface BackupContent {
 export interface BackupMade extends BackupContent {
   readonly folder: string;
   readonly withKey: boolean;
-  /** Of `bytes`: those of blocks that the backup before had already, and all others. */
-  readonly takenBytes: number;
-  readonly copiedBytes: number;
-  /** Sentences about the backup before. */
-  readonly notes: readonly string[];
+  /** Of SQLite's own logs, which grow while a copy is made. */
+  readonly walBytes: number;
   /** The file of the secret key. */
   readonly secretFile: string;
 }

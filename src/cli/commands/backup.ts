@@ -12,9 +12,11 @@ interface RestoreOptions {
 }
 
 interface BackupOptions extends RestoreOptions {
-  readonly full: boolean;
   readonly withoutKeys: boolean;
 }
+
+/** Logs of SQLite that are worth a word, bytes: the service keeps them below 64 MiB by itself. */
+const largeWal = 128 * 1024 * 1024;
 
 /** `waybeam backup`. */
 export function addBackup(program: Command, host: Host): void {
@@ -24,23 +26,21 @@ export function addBackup(program: Command, host: Host): void {
       "back the data folder up into a new folder, while the service runs or not, and read the backup back. It holds all that was acknowledged before it began",
     )
     .argument("<target>", "folder of the backup; made, and filled in one step when the backup is whole")
-    .option("--replace", "take the place of a backup that is there, and take over the blocks that it has", false)
-    .option("--full", "copy all blocks, also those that the backup that is there has", false)
+    .option("--replace", "take the place of a backup that is there, once the new one is whole", false)
     .option("--without-keys", "leave out secret.key and credentials.json: keep them elsewhere", false)
     .option("--json", "what was backed up, as JSON")
     .addHelpText("after", examples("waybeam backup /backup/monday", "waybeam backup --replace /backup/newest"))
     .action(async (target: string, options: BackupOptions, command: Command) => {
       const { config } = command.optsWithGlobals<{ config?: string }>();
-      const { replace, full, withoutKeys } = options;
-      const wish = { target, replace, full, withoutKeys };
+      const { replace, withoutKeys } = options;
+      const wish = { target, replace, withoutKeys };
       const made = await withProgress(host, (progress) => host.backup(config, wish, progress));
       if (options.json) await printOne(host, { ...made }, true);
-      for (const note of made.notes) host.terminal.err(`${note}\n`);
       host.terminal.err(`Backed up ${contentOf(made)} to ${made.folder}, and read it back.\n`);
-      const { copiedBytes, takenBytes } = made;
-      host.terminal.err(
-        `${megabytes(copiedBytes)} were copied, ${megabytes(takenBytes)} taken over from the backup before.\n`,
-      );
+      if (made.walBytes > largeWal)
+        host.terminal.err(
+          `SQLite's logs grew to ${megabytes(made.walBytes)} meanwhile; the service gives that back by and by.\n`,
+        );
       host.terminal.err(
         made.withKey
           ? "The backup holds the secret key: whoever has it can read all secrets. Keep it where nobody else reads.\n"

@@ -1,20 +1,16 @@
 import { statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { SecretKeyUnusable } from "../secrets/key-file.ts";
-import { databaseOf } from "../sqlite/folder.ts";
 import { makePrivate, sync, writePrivate } from "../sqlite/private-files.ts";
-import { copyDatabase, type Snapshot } from "./copy.ts";
-import { type Earlier, lookAt, type NothingToTake, type Offer, offerOf } from "./earlier.ts";
-import { copyPrivate, isThere, sumOf } from "./files.ts";
-import { type Inspection, inspect } from "./inspection.ts";
+import { copyPrivate, isThere, type Sum, sumOf } from "./files.ts";
+import { filesOf, openToRead, withDatabases } from "./folder.ts";
+import { inspect } from "./inspection.ts";
 import { holdsKeys } from "./keys.ts";
-import { type Manifest, names } from "./manifest.ts";
-import { fullPack, type Pack } from "./packs.ts";
-import { BackupRefused, type LongWork, livesDamaged, workFailure } from "./refused.ts";
+import { databases, type Manifest, names, newestForm } from "./manifest.ts";
+import { type LongWork, livesDamaged, workFailure } from "./refused.ts";
 import { checkSource } from "./source.ts";
-import { beginPart, checkRoom, checkTarget, earlierAt, realPlace } from "./target.ts";
-import { keyIdsOf } from "./version.ts";
+import { beginPart, checkRoom, checkTarget, realPlace } from "./target.ts";
+import { checkVersion, keyIdsOf } from "./version.ts";
 
 /** What to back up, where to, and who does it. */
 export interface BackupOptions {
@@ -25,8 +21,6 @@ export interface BackupOptions {
   readonly target: string;
   /** Takes the place of a backup that is there. */
   readonly replace: boolean;
-  /** Takes nothing over from it. */
-  readonly full: boolean;
   /** Leaves the secret key and the credentials out. */
   readonly withoutKeys: boolean;
   /** Version of the program. */
@@ -35,8 +29,6 @@ export interface BackupOptions {
   readonly pid: number;
   /** Epoch ms. */
   readonly now: number;
-  /** Bytes from which on a file of blocks is full. */
-  readonly packBytes?: number;
 }
 
 /** What was backed up. */
@@ -45,17 +37,13 @@ export interface MadeBackup {
   readonly manifest: Manifest;
   /** The secret key is in it. */
   readonly withKey: boolean;
-  /** Bytes of blocks that an earlier backup had. */
-  readonly takenBytes: number;
-  /** Bytes of blocks and of all other tables that were copied. */
-  readonly copiedBytes: number;
-  /** What the operator should know: why nothing was taken over from the earlier backup, that parts of it are damaged, or that what the blocks tell as well is damaged in the database. */
-  readonly notes: readonly string[];
+  /** Bytes of SQLite's own logs, which grow while a copy is made. */
+  readonly walBytes: number;
 }
 
 /**
- * Backs a data folder up, whether a service uses it or not. The backup is written beside its place, read back, and moved there when it is whole. Bytes of blocks that the backup in
- * that place has already are taken over from there. Throws `BackupRefused`, `StoreTooNew`, `DataFolderUnusable` or `SecretKeyUnusable`.
+ * Backs a data folder up, whether a service uses it or not, into a folder that opens as it is. The backup is written beside its place, read back, and moved there when it is whole. Throws
+ * `BackupRefused`, `StoreTooNew`, `DataFolderUnusable` or `SecretKeyUnusable`.
  */
 export async function makeBackup(options: BackupOptions, work: LongWork): Promise<MadeBackup> {
   const { directory, replace, pid } = options;
@@ -64,12 +52,12 @@ export async function makeBackup(options: BackupOptions, work: LongWork): Promis
     checkSource(directory, pid);
     const target = realPlace(named);
     checkTarget(target, directory, replace);
-    checkRoom(dirname(target), roomFor(directory, earlierOf(target, options)));
+    checkRoom(dirname(target), roomFor(directory));
     const part = beginPart(target, pid);
     try {
       // Another process may have made one before this one had the lock.
       checkTarget(target, directory, replace);
-      const made = await write(options, part.folder, earlierOf(target, options), work);
+      const made = await write(options, part.folder, work);
       part.place();
       return { ...made, folder: target };
     } catch (error) {
@@ -81,70 +69,45 @@ export async function makeBackup(options: BackupOptions, work: LongWork): Promis
   }
 }
 
-/** The backup from which blocks are taken over, or why none are. */
-function earlierOf(target: string, { program, full }: BackupOptions): Earlier | NothingToTake | undefined {
-  const folder = full ? undefined : earlierAt(target);
-  return folder === undefined ? undefined : lookAt(folder, program);
+function sizeOf(name: string): number {
+  return statSync(name, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function roomFor(directory: string, earlier: Earlier | NothingToTake | undefined): number {
-  const file = databaseOf(directory);
-  const size = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
-  const there = earlier && "manifest" in earlier ? (earlier.manifest.packBytes ?? 0) : 0;
-  return Math.max(0, size(file) + size(`${file}-wal`) - there);
+function roomFor(directory: string): number {
+  return Object.values(filesOf(directory)).reduce((sum, file) => sum + sizeOf(file) + sizeOf(`${file}-wal`), 0);
 }
 
-async function write(
-  options: BackupOptions,
-  folder: string,
-  earlier: Earlier | NothingToTake | undefined,
-  work: LongWork,
-): Promise<Omit<MadeBackup, "folder">> {
-  const { directory, withoutKeys, program, now, packBytes = fullPack } = options;
-  const file = join(folder, names.tables);
-  makePrivate(file);
-  const found = earlier && "manifest" in earlier ? await offerOf(earlier, folder, work) : earlier;
-  const offer = found && "packs" in found ? found : undefined;
-  const from = join(directory, names.database);
-  const snapshot = await copyDatabase({ from, folder, offer, packBytes }, work);
-  const { taken, written } = snapshot.packs;
-  sync(file);
-  const { devices, positions, keys } = await verify(file, snapshot, work);
+async function write(options: BackupOptions, folder: string, work: LongWork): Promise<Omit<MadeBackup, "folder">> {
+  const { directory, withoutKeys, program, now } = options;
+  const made = new Date(now).toISOString();
+  const from = filesOf(directory);
+  // The rows first: what the follower wrote is then behind the positions of the copy, and is made good when it is opened. The other way round, totals would hold what is not there.
+  vacuumInto(from.rows, join(folder, names.rows), work);
+  vacuumInto(from.positions, join(folder, names.positions), work);
+  const walBytes = Object.values(from).reduce((sum, file) => sum + sizeOf(`${file}-wal`), 0);
+  const { devices, positions, keys, data } = await verify(folder, work);
   const withKey = await copyKeys(options, folder, keys, work);
   const credentials = join(directory, names.credentials);
   if (!withoutKeys && isThere(credentials)) await copyPrivate(credentials, join(folder, names.credentials), work);
-  const sum = await sumOf(file, work);
-  const takenBytes = total(taken);
-  const packs = { packBytes: takenBytes + total(written), restoredBytes: snapshot.wholeBytes };
-  const ofData = { data: snapshot.data, made: new Date(now).toISOString(), devices, positions };
-  const manifest: Manifest = { form: 2, program, ...ofData, ...sum, ...packs, keys };
+  const files: Record<string, Sum> = {};
+  for (const name of databases) files[name] = await sumOf(join(folder, name), work);
+  const manifest: Manifest = { form: newestForm, program, data, made, devices, positions, files, keys };
   writePrivate(join(folder, names.manifest), `${JSON.stringify(manifest, null, 2)}\n`);
-  const copiedBytes = sum.bytes + total(written);
-  return { manifest, withKey, takenBytes, copiedBytes, notes: notesOn(found, snapshot) };
+  return { manifest, withKey, walBytes };
 }
 
-function total(packs: readonly Pack[]): number {
-  return packs.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-function notesOn(found: Offer | NothingToTake | undefined, { packs, damagedSpent }: Snapshot): readonly string[] {
-  const ofEarlier = found === undefined ? [] : notesOnEarlier(found, packs.why);
-  if (damagedSpent === 0) return ofEarlier;
-  const devices = damagedSpent === 1 ? "1 device" : `${damagedSpent} devices`;
-  return [
-    ...ofEarlier,
-    `What says which positions of ${devices} are in blocks is damaged. The blocks told, and the backup is whole; run waybeam check, and check the disk.`,
-  ];
-}
-
-function notesOnEarlier(found: Offer | NothingToTake, foreign: string | undefined): readonly string[] {
-  const why = "why" in found ? found.why : foreign;
-  if (why !== undefined) return [`Everything was copied: ${why}.`];
-  if (!("damaged" in found) || found.damaged === 0) return [];
-  const files = found.damaged === 1 ? "1 file" : `${found.damaged} files`;
-  return [
-    `${files} of the backup that was there were damaged or missing, and their blocks were copied: check its disk.`,
-  ];
+/** Copies a database as it is at one moment (https://www.sqlite.org/lang_vacuum.html#vacuuminto). SQLite's own log grows meanwhile, since the moment is read from it. */
+function vacuumInto(from: string, to: string, { signal, progress }: LongWork): void {
+  signal.throwIfAborted();
+  progress(() => `copying ${basename(from)} (${(sizeOf(from) / 1e6).toFixed(1)} MB) ...`);
+  makePrivate(to);
+  const database = openToRead(from);
+  try {
+    database.prepare("vacuum into ?").run(to);
+  } finally {
+    database.close();
+  }
+  sync(to);
 }
 
 /** Copies the secret key, unless the operator keeps it elsewhere. Returns whether it is in the backup. Throws `SecretKeyUnusable` where it is not the database's. */
@@ -167,36 +130,13 @@ async function copyKeys(
   return withKey;
 }
 
-/** Reads a copy back: it is what it was copied from, and nothing of it is damaged. Packs that were taken over were read before. */
-async function verify(
-  file: string,
-  { byDevice, packs: { written } }: Snapshot,
-  work: LongWork,
-): Promise<Inspection & { readonly keys: readonly string[] }> {
-  const folder = dirname(file);
-  const database = new DatabaseSync(file, { readOnly: true });
-  try {
-    const found = await inspect(database, work, { isRead: true });
+/** Reads a copy back: nothing of it is damaged. */
+function verify(folder: string, work: LongWork) {
+  return withDatabases(folder, async (copy) => {
+    const data = checkVersion(copy.rows);
+    const found = await inspect(copy, work);
     const [first] = found.findings;
     if (first !== undefined) throw livesDamaged(first);
-    for (const { name, bytes, sha256 } of written) {
-      const sum = await sumOf(join(folder, name), work);
-      if (sum.bytes !== bytes || sum.sha256 !== sha256) throw notKept(folder);
-    }
-    const copied = found.byDevice;
-    for (const [device, { rows, records }] of byDevice) {
-      const other = copied.get(device);
-      if (other?.rows !== rows || other.records !== records || copied.size !== byDevice.size) throw notKept(folder);
-    }
-    return { ...found, keys: keyIdsOf(database) };
-  } finally {
-    database.close();
-  }
-}
-
-function notKept(folder: string): BackupRefused {
-  return new BackupRefused(
-    `the copy ${basename(folder)} is not what was copied: the disk does not keep what is written`,
-    "Choose a folder on another disk.",
-  );
+    return { ...found, data, keys: keyIdsOf(copy.rows) };
+  });
 }

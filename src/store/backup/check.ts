@@ -1,12 +1,9 @@
-import { statSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { busyTimeoutMs } from "./copy.ts";
 import { sumOf } from "./files.ts";
+import { withDatabases } from "./folder.ts";
 import { type Finding, type Inspection, inspect } from "./inspection.ts";
 import { holdsKeys } from "./keys.ts";
-import { databaseIn, isBackup, type Manifest, names, readManifest } from "./manifest.ts";
-import { hasPacks, type Pack, PackFiles, packsOf, showPacks } from "./packs.ts";
+import { databases, isBackup, readManifest } from "./manifest.ts";
 import { type LongWork, workFailure } from "./refused.ts";
 import { checkSource } from "./source.ts";
 import { checkVersion, keyIdsOf } from "./version.ts";
@@ -26,61 +23,33 @@ export interface CheckOptions {
  * `DataFolderUnusable` where it can't be read at all.
  */
 export async function check({ directory, secretFile, pid }: CheckOptions, work: LongWork): Promise<Inspection> {
-  // A data folder that was made by copying a backup of form 1 keeps the backup's manifest.
+  // A data folder that was made by copying a backup keeps the backup's manifest.
   const isCopy = secretFile === undefined && isBackup(directory);
   try {
-    if (isCopy) return await checkBackup(directory, work);
-    const ofLog = checkSource(directory, pid).map((problem) => ({ device: undefined, problem }));
-    const file = join(directory, names.database);
-    const database = new DatabaseSync(file, { readOnly: true, timeout: busyTimeoutMs });
-    try {
-      // One moment for everything: the service may go on.
-      database.exec("begin");
-      checkVersion(database, "main");
-      const found = await inspect(database, work);
-      const keyless = secretFile !== undefined && !holdsKeys(secretFile, keyIdsOf(database));
+    const before = isCopy
+      ? await changedSince(directory, work)
+      : checkSource(directory, pid).map((problem): Finding => ({ device: undefined, problem }));
+    return await withDatabases(directory, async (open) => {
+      checkVersion(open.rows);
+      const found = await inspect(open, work);
+      const keyless = secretFile !== undefined && !holdsKeys(secretFile, keyIdsOf(open.rows));
       const problem = `the secret key ${secretFile} is missing, or is not the one by which the database is sealed`;
-      const findings = [...ofLog, ...found.findings, ...(keyless ? [{ device: undefined, problem }] : [])];
+      const findings = [...before, ...found.findings, ...(keyless ? [{ device: undefined, problem }] : [])];
       return { ...found, findings };
-    } finally {
-      database.close();
-    }
+    });
   } catch (error) {
     throw workFailure(error, directory);
   }
 }
 
-async function checkBackup(folder: string, work: LongWork): Promise<Inspection> {
-  const manifest = readManifest(folder);
-  const file = databaseIn(folder, manifest);
-  const changed = await changedSince(file, manifest, work);
-  const database = new DatabaseSync(file, { readOnly: true });
-  try {
-    checkVersion(database, "main");
-    const packs = hasPacks(database) ? packsOf(database) : [];
-    const files = new PackFiles(folder, packs);
-    try {
-      if (packs.length > 0) showPacks(database, files);
-      const found = await inspect(database, work);
-      return { ...found, findings: [...changed, ...packs.flatMap((pack) => sizeOf(folder, pack)), ...found.findings] };
-    } finally {
-      files.close();
-    }
-  } finally {
-    database.close();
+/** Which databases of a backup are not those that were written. */
+async function changedSince(folder: string, work: LongWork): Promise<readonly Finding[]> {
+  const { files } = readManifest(folder);
+  const changed: Finding[] = [];
+  for (const name of databases) {
+    const sum = await sumOf(join(folder, name), work);
+    if (sum.bytes !== files[name]?.bytes || sum.sha256 !== files[name]?.sha256)
+      changed.push({ device: undefined, problem: `${name} is not what was backed up: its SHA-256 differs` });
   }
-}
-
-/** Whether a backup's database is the one that was written. */
-async function changedSince(file: string, { bytes, sha256 }: Manifest, work: LongWork): Promise<readonly Finding[]> {
-  const sum = await sumOf(file, work);
-  if (sum.bytes === bytes && sum.sha256 === sha256) return [];
-  return [{ device: undefined, problem: "the database is not the one that was backed up: its SHA-256 differs" }];
-}
-
-/** Whether a file of blocks is there. Reading the blocks tells whether its bytes are right. */
-function sizeOf(folder: string, { name, bytes }: Pack): readonly Finding[] {
-  const size = statSync(join(folder, name), { throwIfNoEntry: false })?.size;
-  if (size === bytes) return [];
-  return [{ device: undefined, problem: `${name} ${size === undefined ? "is missing" : "has not all of its bytes"}` }];
+  return changed;
 }

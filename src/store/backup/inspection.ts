@@ -1,17 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { mostPositionDays } from "../../model/position-days.ts";
-import { EngineError } from "../locations/failures.ts";
-import { asOfQuery, asOfSetting } from "../locations/stored-states.ts";
-import { RecordsDamaged, recordsDamage } from "../records/damage.ts";
-import { Patches, type PatchRow } from "../records/patches.ts";
-import { SpentRows } from "../records/spent.ts";
-import { readState } from "../records/state-codec.ts";
-import { columnsOf, isRowWhole } from "../sqlite/row-sums.ts";
-import { shiftsOf } from "../sqlite/shift-rows.ts";
-import { spentIn } from "../sqlite/spent-table.ts";
-import { ChunkWalk, type Row } from "./chunk-walk.ts";
-import type { Counted } from "./copy.ts";
+import { openBlock } from "../positions/block.ts";
+import { LogRow } from "../positions/log-row.ts";
+import { PackedCursor } from "../positions/packed-record.ts";
+import { dayOf, headOf } from "../rows/follow-codec.ts";
+import { damageOf } from "../sqlite/engine-errors.ts";
 import { isDamage } from "./damage.ts";
 import type { LongWork } from "./refused.ts";
 
@@ -24,282 +17,197 @@ export interface Finding {
   readonly problem: string;
 }
 
-/** What reading all of a database found. */
+/** What reading all of a data folder found. */
 export interface Inspection {
   readonly devices: number;
+  /** Those of blocks and of the log; a repeat that is in both counts twice. */
   readonly positions: number;
-  readonly byDevice: ReadonlyMap<number, Counted>;
   /** The first of them. */
   readonly findings: readonly Finding[];
   /** Findings beside these. */
   readonly more: number;
 }
 
+/** The two databases of a data folder, each at one moment. */
+export interface Databases {
+  readonly rows: DatabaseSync;
+  readonly positions: DatabaseSync;
+}
+
 /** Findings that are kept: a disk that is broken throughout would give millions. */
 const most = 200;
 /** Messages of SQLite's own check. */
 const mostMessages = 50;
-const statesAtOnce = 256;
-const stateDamaged = "its state (the last position and the totals) is damaged";
+/** Rows between two turns of the event loop. */
+const rowsAtOnce = 64;
 
-/** Numbers of a row of `device_state`. */
-interface StateRow {
-  readonly device: number;
-  readonly version: number;
-  readonly asOf: number;
-  /** Positions that retention deleted. */
-  readonly deleted: number;
-}
-
-interface Found extends Counted {
-  numbered: number;
-  /** Rows that the device's state may not include yet, and how many numbered records each has. */
-  readonly newer: { readonly seq: number; readonly numbered: number }[];
-  /** A finding tells of its positions already. */
-  told: boolean;
-}
-
-/**
- * Reads everything of an open database and tells what is wrong. Takes memory by the number of devices, not by what they stored. `isRead`: the bytes of blocks are in packs that were
- * read already.
- */
-export async function inspect(database: DatabaseSync, work: LongWork, { isRead = false } = {}): Promise<Inspection> {
-  return await new Inspector(database, work, isRead).run();
+/** Reads everything of open databases and tells what is wrong. Takes memory by the number of devices, not by what they stored. */
+export async function inspect(databases: Databases, work: LongWork): Promise<Inspection> {
+  return new Inspector(databases, work).run();
 }
 
 class Inspector {
-  readonly #database: DatabaseSync;
+  readonly #databases: Databases;
   readonly #work: LongWork;
-  readonly #isRead: boolean;
-  readonly #byDevice = new Map<number, Found>();
+  readonly #ids = new Map<number, string>();
   readonly #findings: Finding[] = [];
-  #spent = new SpentRows({ rows: [], damaged: [] });
   #more = 0;
   #positions = 0;
-  /** Rows of the tail after this one may be newer than the states of their devices. Earlier versions had no such rows. */
-  #statesAsOf = Number.POSITIVE_INFINITY;
 
-  constructor(database: DatabaseSync, work: LongWork, isRead: boolean) {
-    this.#database = database;
+  constructor(databases: Databases, work: LongWork) {
+    this.#databases = databases;
     this.#work = work;
-    this.#isRead = isRead;
   }
 
   async run(): Promise<Inspection> {
-    // Data of earlier versions have no blocks.
-    const hasBlocks = this.#database.prepare("select 1 from sqlite_master where name = 'block'").get() !== undefined;
-    if (hasBlocks) await this.#part("sealed positions", () => this.#chunks("block"));
-    await this.#part("settings", async () => {
-      const settings = this.#database.prepare(asOfQuery).all();
-      if (settings.length > 0) this.#statesAsOf = asOfSetting(settings);
+    const { rows, positions } = this.#databases;
+    this.#ownCheck(rows, "waybeam.db");
+    this.#ownCheck(positions, "positions.db");
+    await this.#each(rows, "device", "select key, id from device where key > ? order by key limit 1", "key", (row) => {
+      this.#ids.set(Number(row.key), String(row.id));
     });
-    await this.#part("positions that are in blocks by now", async () => this.#readSpent());
-    await this.#part("positions", () => this.#chunks("tail"));
-    await this.#part("states of devices", () => this.#states());
-    await this.#part("late positions' sums", () => this.#shifts());
-    if (hasBlocks) await this.#part("late positions' totals", () => this.#patches());
-    await this.#part("days that positions are kept", async () => this.#positionDays());
-    await this.#part("pages", () => this.#pages());
-    const devices = await this.#part("devices", async () =>
-      Number(this.#database.prepare("select count(*) as n from device").get()?.n),
+    await this.#each(
+      rows,
+      "device_head",
+      "select device, data from device_head where device > ? order by device limit 1",
+      "device",
+      (row) => {
+        const device = Number(row.device);
+        this.#try(device, "its head (the last position and the totals)", () => headOf(device, bytesIn(row.data)));
+      },
+    );
+    await this.#days();
+    await this.#each(
+      positions,
+      "block",
+      "select id, device, first, last, count, data from block where id > ? order by id limit 1",
+      "id",
+      (row) => this.#block(row),
+    );
+    await this.#each(positions, "log", "select seq, data from log where seq > ? order by seq limit 1", "seq", (row) =>
+      this.#logRow(row),
     );
     return {
-      devices: devices ?? 0,
+      devices: this.#ids.size,
       positions: this.#positions,
-      byDevice: this.#byDevice,
       findings: this.#findings,
       more: this.#more,
     };
   }
 
-  /** A table that can't be read at all is a finding, and the others are read nevertheless. */
-  async #part<T>(what: string, read: () => Promise<T>): Promise<T | undefined> {
+  /** What SQLite itself finds: pages, indexes, and the order of both. */
+  #ownCheck(database: DatabaseSync, name: string): void {
+    this.#work.progress(() => `checking the pages of ${name} ...`);
     try {
-      return await read();
+      for (const row of database.prepare(`pragma integrity_check(${mostMessages})`).all())
+        if (row.integrity_check !== "ok") this.#tell({ device: undefined, problem: `${name}: ${row.integrity_check}` });
     } catch (error) {
       if (!isDamage(error)) throw error;
-      this.#tell(undefined, `the ${what} can't be read: ${error.message}`);
-      return undefined;
+      this.#tell({ device: undefined, problem: `${name}: ${error.message}` });
     }
+    this.#work.signal.throwIfAborted();
   }
 
-  #tell(device: number | undefined, problem: string, range?: { from: number; to: number }): void {
-    if (this.#findings.length >= most) this.#more++;
-    else
-      this.#findings.push({
-        device: device === undefined ? undefined : this.#idOf(device),
-        problem,
-        ...(range && { range }),
-      });
-  }
-
-  #idOf(device: number): string {
+  /** Reads the rows of a table one by one, in the order of a number: one that can't be read ends its table. */
+  async #each(
+    database: DatabaseSync,
+    table: string,
+    query: string,
+    key: string,
+    use: (row: Readonly<Record<string, unknown>>) => void,
+  ): Promise<void> {
     try {
-      const id = this.#database.prepare("select id from device where key = ?").get(device)?.id;
-      return id === undefined ? `of key ${device}, which was removed` : String(id);
-    } catch (error) {
-      if (isDamage(error)) return `of key ${device}`;
-      throw error;
-    }
-  }
-
-  #readSpent(): void {
-    const table = spentIn(this.#database);
-    this.#spent = new SpentRows(table);
-    for (const device of table.damaged)
-      this.#tell(device, "what says which of its positions are in blocks is damaged; the blocks themselves tell");
-  }
-
-  async #chunks(table: Row["table"]): Promise<void> {
-    const { signal, progress } = this.#work;
-    const listener = {
-      row: (row: Row) => this.#row(row),
-      unreadable: (rows: string) => this.#tell(undefined, rows),
-    };
-    const walk = new ChunkWalk(this.#database, table, listener, { isRead: this.#isRead, spent: this.#spent });
-    while (walk.step()) {
-      signal.throwIfAborted();
-      const what = table === "tail" ? "positions" : "sealed positions";
-      progress(() => `reading ${what}: ${walk.percent} %, ${this.#positions} read`);
-      await nextTurn();
-    }
-  }
-
-  #row({ table, seq, device, first, last, count, checked }: Row): void {
-    const found = this.#byDevice.get(device) ?? { rows: 0, records: 0, numbered: 0, newer: [], told: false };
-    this.#byDevice.set(device, found);
-    found.rows++;
-    found.records += checked.records;
-    found.numbered += checked.numbered;
-    if (table === "tail" && seq > this.#statesAsOf) found.newer.push({ seq, numbered: checked.numbered });
-    this.#positions += checked.records;
-    if (checked.problem === undefined) return;
-    found.told = true;
-    const what = table === "tail" ? "row" : "block";
-    const text = `${what} ${seq} with ${count} positions is damaged: ${checked.problem}`;
-    this.#tell(device, text, { from: first, to: last });
-  }
-
-  /** The state of a device knows how many positions it has numbered, so missing ones show whatever became of their rows. */
-  async #states(): Promise<void> {
-    const columns = columnsOf(this.#database, "device_state");
-    const has = this.#database.prepare("select 1 from pragma_table_info('device_state') where name = ?");
-    const deleted = has.get("deleted") === undefined ? "0" : "cast(deleted as real)";
-    const unshifted =
-      has.get("shifted") === undefined
-        ? "0"
-        : "shifted = 1 and not exists (select 1 from shifts s where s.device = d.device)";
-    const rows = this.#database.prepare(
-      `select ${columns}, ${deleted} as deleted, ${unshifted} as unshifted from device_state d where d.rowid > ? order by d.rowid limit ${statesAtOnce}`,
-    );
-    for (let after = -(2 ** 53), more = true; more; await nextTurn()) {
-      this.#work.signal.throwIfAborted();
-      const some = rows.all(after);
-      more = some.length === statesAtOnce;
-      for (const row of some) {
-        const device = Number(row.device);
-        // A damaged row may have any number.
-        after = Math.max(after + 1, device);
-        const bytes = row.data instanceof Uint8Array ? row.data : new Uint8Array(0);
-        // Data of earlier versions have neither `as_of` nor `deleted`.
-        const { version, as_of: asOf = 0, deleted = 0 } = row;
-        const numbers = { device, version: Number(version), asOf: Number(asOf), deleted: Number(deleted) };
-        if (isRowWhole("device_state", row) === false) this.#tell(device, stateDamaged);
-        else this.#state(numbers, bytes);
-        if (row.unshifted === 1) this.#tell(device, "what late positions add to its totals is missing");
+      const next = database.prepare(query);
+      let count = 0;
+      for (let after = -1; ; ) {
+        const row = next.get(after);
+        if (row === undefined) return;
+        after = Number(row[key]);
+        use(row);
+        if (++count % rowsAtOnce !== 0) continue;
+        this.#work.signal.throwIfAborted();
+        this.#work.progress(() => `reading ${table}: ${count} rows, ${this.#positions} positions`);
+        await nextTurn();
       }
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#tell({ device: undefined, problem: `the table ${table} can't be read to its end: ${error.message}` });
     }
   }
 
-  #state({ device, version, asOf, deleted }: StateRow, data: Uint8Array): void {
-    const found = this.#byDevice.get(device);
-    let known = arrivalsOf(data, version);
-    if (known === undefined || !Number.isSafeInteger(version) || !Number.isSafeInteger(asOf)) {
-      this.#tell(device, stateDamaged);
-      return;
+  async #days(): Promise<void> {
+    const { rows } = this.#databases;
+    const next = rows.prepare("select day, data from device_day where device = ? order by day");
+    let count = 0;
+    try {
+      for (const device of this.#ids.keys()) {
+        for (const row of next.iterate(device)) {
+          const day = Number(row.day);
+          const name = new Date(day * 86_400_000).toISOString().slice(0, 10);
+          this.#try(device, `its day ${name}`, () => dayOf(device, day, bytesIn(row.data)));
+        }
+        if (++count % rowsAtOnce === 0) await nextTurn();
+        this.#work.signal.throwIfAborted();
+      }
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#tell({ device: undefined, problem: `the table device_day can't be read to its end: ${error.message}` });
     }
-    for (const { seq, numbered } of found?.newer ?? []) if (seq > asOf) known += numbered;
-    const numbered = found?.numbered ?? 0;
-    // Retention counts what it deletes. Positions of earlier versions have no number, so it may have deleted fewer numbered ones than it counted.
-    if ((numbered <= known && numbered >= known - deleted) || found?.told) return;
-    this.#tell(
+  }
+
+  #block(row: Readonly<Record<string, unknown>>): void {
+    const [device, first, last, count] = [row.device, row.first, row.last, row.count].map(Number);
+    if (device === undefined || first === undefined || last === undefined || count === undefined) return;
+    const range = { from: first, to: last };
+    this.#try(
       device,
-      numbered < known
-        ? `${known - deleted - numbered} of its ${known - deleted} positions are missing`
-        : `its state is older than its positions: it knows ${known} of ${numbered}`,
+      `block ${row.id}`,
+      () => {
+        const records = openBlock({ first, last, count, data: bytesIn(row.data) }, device);
+        let read = 0;
+        while (records.next()) read++;
+        this.#positions += read;
+      },
+      range,
     );
   }
 
-  async #shifts(): Promise<void> {
-    for (const row of this.#database.prepare(`select ${columnsOf(this.#database, "shifts")} from shifts`).iterate())
-      if (!isReadable(() => shiftsOf(Number(row.device), row)))
-        this.#tell(Number(row.device), "what late positions add to its totals is damaged");
+  #logRow(row: Readonly<Record<string, unknown>>): void {
+    const what = `row ${row.seq} of the log`;
+    this.#try(undefined, what, () => {
+      const read = new LogRow(bytesIn(row.data));
+      for (let index = 0; index < read.devices; index++) {
+        const range = { from: read.moment, to: read.moment };
+        this.#try(read.deviceAt(index), what, () => this.#records(read.recordsAt(index)), range);
+      }
+    });
   }
 
-  async #patches(): Promise<void> {
-    for (const row of this.#database.prepare(`select ${columnsOf(this.#database, "patch")} from patch`).iterate())
-      if (isRowWhole("patch", row) === false || !isReadable(() => new Patches([patchOf(row)])))
-        this.#tell(Number(row.device), "what late positions changed in its totals is damaged");
-  }
-
-  /** See `storedDays`. */
-  #positionDays(): void {
-    for (const table of ["device", "account"] as const) {
-      const has = this.#database.prepare("select 1 from pragma_table_info(?) where name = 'position_days'");
-      // Data of earlier versions have no days.
-      if (has.get(table) === undefined) continue;
-      const damaged = this.#database.prepare(
-        `select key, position_days as days from ${table} where position_days not between 1 and ${mostPositionDays} limit ${most}`,
-      );
-      for (const { key, days } of damaged.iterate())
-        if (table === "device") this.#tell(Number(key), `its positionDays is damaged: ${days}`);
-        else this.#tell(undefined, `positionDays of account ${key} is damaged: ${days}`);
+  #records(bytes: Uint8Array): void {
+    const cursor = new PackedCursor(bytes);
+    for (let at = 0; at < bytes.byteLength; at = cursor.end) {
+      cursor.read(at);
+      this.#positions++;
     }
   }
 
-  /** SQLite's own check of all pages, tables and indexes; its messages name trees by the page of their root. */
-  async #pages(): Promise<void> {
-    this.#work.progress(() => "checking all pages and indexes ...");
-    await nextTurn();
-    const names = new Map(
-      this.#database
-        .prepare("select name, rootpage from sqlite_master where rootpage > 0")
-        .all()
-        .map(({ name, rootpage }) => [String(rootpage), String(name)]),
-    );
-    const messages = this.#database.prepare(`pragma integrity_check(${mostMessages})`).all();
-    for (const { integrity_check: message } of messages) {
-      if (message === "ok") continue;
-      const text = String(message).replace(/^\*\*\*.*\*\*\*\n/, "");
-      this.#tell(
-        undefined,
-        text.replace(/^Tree (\d+)/, (tree, root) => `${names.get(root) ?? tree}:`),
-      );
+  #try(device: number | undefined, what: string, read: () => unknown, range?: Finding["range"]): void {
+    try {
+      read();
+    } catch (error) {
+      const why = damageOf(error);
+      if (why === undefined) throw error;
+      const id = device === undefined ? undefined : (this.#ids.get(device) ?? `with the key ${device}, which is gone`);
+      this.#tell({ device: id, ...(range && { range }), problem: `${what} is damaged: ${why}` });
     }
   }
-}
 
-function patchOf({ seq, data }: Readonly<Record<string, unknown>>): PatchRow {
-  if (!(data instanceof Uint8Array)) throw new RecordsDamaged("it holds no bytes");
-  return { seq: Number(seq), data };
-}
-
-function isReadable(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch (error) {
-    if (recordsDamage(error) !== undefined || error instanceof EngineError) return false;
-    throw error;
+  #tell(finding: Finding): void {
+    if (this.#findings.length < most) this.#findings.push(finding);
+    else this.#more++;
   }
 }
 
-/** How many positions a state has numbered. Undefined: it is damaged. */
-function arrivalsOf(data: Uint8Array, version: number): number | undefined {
-  try {
-    return readState(data, version).arrivals;
-  } catch (error) {
-    if (recordsDamage(error) === undefined) throw error;
-    return undefined;
-  }
+function bytesIn(value: unknown): Uint8Array {
+  return value instanceof Uint8Array ? value : new Uint8Array(0);
 }

@@ -1,25 +1,27 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkNumber, StoreTooNew } from "../migrations/migrations.ts";
+import type { Sum } from "./files.ts";
 import { BackupRefused } from "./refused.ts";
 
-/** The names in a backup's folder. */
+/** The names in a backup's folder: those of a data folder, and what the backup says of itself. */
 export const names = {
   manifest: "backup.json",
-  /** In backups of form 1, and in a data folder. */
-  database: "waybeam.db",
-  /** The database without the bytes of blocks, which are in packs. */
-  tables: "tables.db",
+  /** The database of everything but positions, and that of positions. */
+  rows: "waybeam.db",
+  positions: "positions.db",
   key: "secret.key",
   credentials: "credentials.json",
 } as const;
 
+/** The databases, in the order in which they are copied. */
+export const databases = [names.rows, names.positions] as const;
+
 /** The newest form of a backup's folder that this program reads. */
-const newestForm = 2;
+export const newestForm = 1;
 
 /** What a backup says of itself. */
 export interface Manifest {
-  /** Form of the folder. 1: the database is one file. 2: the bytes of blocks are in packs (`packs.ts`). */
   readonly form: number;
   /** Version of the program that made it. */
   readonly program: string;
@@ -29,20 +31,15 @@ export interface Manifest {
   readonly made: string;
   readonly devices: number;
   readonly positions: number;
-  /** Of `waybeam.db` or `tables.db`. */
-  readonly bytes: number;
-  readonly sha256: string;
-  /** Bytes of all packs. */
-  readonly packBytes?: number;
-  /** Bytes of the database once it is restored, about. */
-  readonly restoredBytes?: number;
+  /** The databases by their names. */
+  readonly files: Readonly<Record<string, Sum>>;
   /** What the keys are called that its secrets are sealed by. */
   readonly keys: readonly string[];
 }
 
-/** The file of a backup's database. */
-export function databaseIn(folder: string, { form }: Pick<Manifest, "form">): string {
-  return join(folder, form === 1 ? names.database : names.tables);
+/** Bytes of a backup's databases. */
+export function bytesOf({ files }: Manifest): number {
+  return Object.values(files).reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 const damagedAdvice = "Nothing was changed: restore another backup, and look at the disk of this one.";
@@ -97,12 +94,12 @@ function isManifest(
   found: Readonly<Record<string, unknown>> | undefined,
 ): found is Readonly<Record<string, unknown>> & Manifest {
   if (found === undefined) return false;
-  const ofPacks = found.form === 1 ? [] : [found.packBytes, found.restoredBytes];
-  const numbers = [found.form, found.data, found.devices, found.positions, found.bytes, ...ofPacks];
-  const texts = [found.program, found.made, found.sha256];
+  const numbers = [found.form, found.data, found.devices, found.positions];
+  const files = Object(found.files);
   return (
     numbers.every((value) => Number.isSafeInteger(value)) &&
-    texts.every((value) => typeof value === "string") &&
+    [found.program, found.made].every((value) => typeof value === "string") &&
+    databases.every((name) => Number.isSafeInteger(files[name]?.bytes) && typeof files[name]?.sha256 === "string") &&
     Array.isArray(found.keys) &&
     found.keys.every((value) => typeof value === "string")
   );

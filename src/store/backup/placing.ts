@@ -19,14 +19,13 @@ const readyName = "restore.ready";
 const placingName = "restore.placing";
 const newName = "new";
 
-/** What belongs to one database. `token` was made by the keys in it. */
-const ofDatabase = [
-  "waybeam.db-wal",
-  "waybeam.db-shm",
-  "waybeam.db-journal",
+/** What belongs to the databases, the one last by which a folder is known. `token` was made by the keys in it. */
+const ofDatabases = [
+  ...[names.positions, names.rows].flatMap((name) => ["-wal", "-shm", "-journal"].map((end) => `${name}${end}`)),
   "waybeam.db-open",
   "token",
-  names.database,
+  names.positions,
+  names.rows,
 ];
 
 /** Makes the folder for the restored files, and deletes what a restore that was cut short left there. */
@@ -59,7 +58,7 @@ export function finishRestore(directory: string): string | undefined {
   const placing = join(directory, placingName);
   if (isThere(ready)) {
     const fresh = readdirSync(join(ready, newName));
-    const old = [...fresh.filter((name) => name !== names.database), ...ofDatabase];
+    const old = [...fresh.filter((name) => !ofDatabases.includes(name)), ...ofDatabases];
     for (const name of old) if (isThere(join(directory, name))) moveAway(directory, name);
     sync(directory);
     renameSync(ready, placing);

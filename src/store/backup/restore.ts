@@ -1,18 +1,17 @@
 import { readdirSync, realpathSync } from "node:fs";
-import { basename, join, resolve, sep } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { join, resolve, sep } from "node:path";
 import { SecretKeyUnusable } from "../secrets/key-file.ts";
 import { makeFolder } from "../sqlite/folder.ts";
 import { lockFolder } from "../sqlite/lock.ts";
 import { copyPrivate, isThere } from "./files.ts";
+import { withDatabases } from "./folder.ts";
 import { inspect } from "./inspection.ts";
 import { holdsKeys } from "./keys.ts";
-import { damagedBackup, databaseIn, type Manifest, names, readManifest } from "./manifest.ts";
+import { bytesOf, damagedBackup, databases, type Manifest, names, readManifest } from "./manifest.ts";
 import { giveLockToOwner, giveToOwner } from "./owner.ts";
 import { beginRestore, dropRestore, finishRestore, hasData, placeRestore } from "./placing.ts";
 import { BackupRefused, type LongWork, workFailure } from "./refused.ts";
 import { checkRoom } from "./target.ts";
-import { unpack } from "./unpack.ts";
 import { checkVersion } from "./version.ts";
 
 /** What to restore, where to, and who does it. */
@@ -56,7 +55,7 @@ export async function restore(options: RestoreOptions, work: LongWork): Promise<
           `the data folder ${directory} holds data already`,
           "Choose another folder by WAYBEAM_DATA, or add --replace: the files that are there then move to a folder in it.",
         );
-      checkRoom(directory, manifest.restoredBytes ?? manifest.bytes);
+      checkRoom(directory, bytesOf(manifest));
       return { manifest, replaced: await put(backup, manifest, options, work) };
     } finally {
       giveLockToOwner(directory);
@@ -75,14 +74,14 @@ async function put(
 ): Promise<string | undefined> {
   const key = keyFor(backup, manifest, directory, secretFile);
   const folder = beginRestore(directory);
-  const from = databaseIn(backup, manifest);
   try {
-    const file = join(folder, names.database);
-    const { bytes, sha256 } = await copyPrivate(from, file, work);
-    if (bytes !== manifest.bytes || sha256 !== manifest.sha256)
-      throw damagedBackup(backup, `${basename(from)} is not the file that was backed up (its SHA-256 differs)`);
-    if (manifest.form > 1) await unpack(file, backup, work);
-    await verify(backup, file, manifest, work);
+    for (const name of databases) {
+      const { bytes, sha256 } = await copyPrivate(join(backup, name), join(folder, name), work);
+      const sum = manifest.files[name];
+      if (bytes !== sum?.bytes || sha256 !== sum.sha256)
+        throw damagedBackup(backup, `${name} is not the file that was backed up (its SHA-256 differs)`);
+    }
+    await verify(backup, folder, manifest, work);
     if (key === "backup's") await copyPrivate(join(backup, names.key), join(folder, names.key), work);
     const credentials = join(backup, names.credentials);
     if (isThere(credentials)) await copyPrivate(credentials, join(folder, names.credentials), work);
@@ -124,16 +123,13 @@ function opens(file: string, keys: readonly string[]): boolean {
   }
 }
 
-async function verify(backup: string, file: string, manifest: Manifest, work: LongWork): Promise<void> {
-  const database = new DatabaseSync(file, { readOnly: true });
-  try {
-    checkVersion(database, "main");
-    const { devices, positions, findings } = await inspect(database, work);
+function verify(backup: string, folder: string, manifest: Manifest, work: LongWork): Promise<void> {
+  return withDatabases(folder, async (copy) => {
+    checkVersion(copy.rows);
+    const { devices, positions, findings } = await inspect(copy, work);
     const [first] = findings;
     if (first !== undefined) throw damagedBackup(backup, first.problem);
     if (devices !== manifest.devices || positions !== manifest.positions)
       throw damagedBackup(backup, "it does not hold what its manifest says");
-  } finally {
-    database.close();
-  }
+  });
 }

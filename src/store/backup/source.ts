@@ -21,7 +21,7 @@ export function checkSource(directory: string, pid: number): readonly string[] {
   const file = databaseOf(directory);
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size === 0 && !isThere(`${file}-wal`) && !isRestorePending(directory))
-    throw new BackupRefused(`${directory} is no data folder: it has no ${names.database}`, notOurs);
+    throw new BackupRefused(`${directory} is no data folder: it has no ${names.rows}`, notOurs);
   try {
     const lock = lockFolder(directory, pid);
     try {

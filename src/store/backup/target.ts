@@ -4,10 +4,9 @@ import { DataFolderInUse, lockFolder } from "../sqlite/lock.ts";
 import { sync } from "../sqlite/private-files.ts";
 import { isThere } from "./files.ts";
 import { isBackup, names } from "./manifest.ts";
-import { isPackName } from "./packs.ts";
 import { BackupRefused } from "./refused.ts";
 
-/** The names that a backup's folder may hold beside its packs, and those of the lock while it is written. */
+/** The names that a backup's folder may hold, and those of the lock while it is written. */
 const own: ReadonlySet<string> = new Set(Object.values(names));
 const ofLock: readonly string[] = ["lock.db", "lock.db-journal", "lock.pid"];
 
@@ -28,7 +27,7 @@ export function checkTarget(target: string, directory: string, replace: boolean)
     throw new BackupRefused(`${target} is the top of a disk`, `Choose a folder on it: ${join(target, "waybeam")}.`);
   const held = readdirSync(target);
   if (held.length === 0) return;
-  if (!isBackup(target) || held.some((name) => !own.has(name) && !isPackName(name)))
+  if (!isBackup(target) || held.some((name) => !own.has(name)))
     throw new BackupRefused(`${target} is not empty, and it is not a backup`, chooseNew);
   if (!replace)
     throw new BackupRefused(
@@ -68,12 +67,6 @@ function megabytes(bytes: number): string {
  */
 const newName = "new";
 const oldName = "old";
-
-/** Returns the folder of the backup that the new one replaces, or undefined if the new one replaces none. */
-export function earlierAt(target: string): string | undefined {
-  // The second place: a replacement was cut short between its two steps.
-  return [target, join(`${target}.part`, oldName)].find((folder) => isBackup(folder));
-}
 
 /** A backup that is being written, beside the place that it takes. */
 export interface Part {
@@ -149,7 +142,7 @@ function foreignIn(part: string): string | undefined {
 }
 
 function isOurs(name: string): boolean {
-  return own.has(name) || isPackName(name) || own.has(name.replace(/-(?:wal|shm|journal)$/, ""));
+  return own.has(name) || own.has(name.replace(/-(?:wal|shm|journal)$/, ""));
 }
 
 /** Deletes a folder of a backup, but for what is not of one. */

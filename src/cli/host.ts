@@ -61,7 +61,6 @@ export interface BackupWish {
   readonly target: string;
   readonly replace: boolean;
   /** Everything is copied, whatever the backup that is there has. */
-  readonly full: boolean;
   readonly withoutKeys: boolean;
 }
 

@@ -14,6 +14,8 @@ export interface AlertTable {
   type: AlertType;
   phase: AlertPhase;
   time: number;
+  /** What tells alerts of a rule apart that lie at one time. Of one that was withdrawn: its id, so that it can be raised again. */
+  subject: string;
   raised_at: number;
   latitude: number | null;
   longitude: number | null;

@@ -3,14 +3,13 @@ import type { CommandChannel, CommandFormat, CommandState } from "../model/comma
 import type { Language } from "../model/language.ts";
 import type { RecipientChannel, RecipientState } from "../model/recipient.ts";
 import type { AlertTable, MuteTable, NoticePauseTable, NoticeTable } from "./schema-alerts.ts";
-import type { BlockDataTable, BlockTable, PatchTable, ShiftsTable, SpentTable, TailTable } from "./schema-blocks.ts";
 import type { AccountQuotaTable, AccountUseTable, RuleTargetTable, RuleZoneTable } from "./schema-quotas.ts";
 import type { ShareTable } from "./schema-shares.ts";
 import type { SecondFactorTable, SignInTable } from "./schema-sign-ins.ts";
 
 /*
- * The tables of both engines, as Kysely sees them. Times are epoch ms and keys are numbers in 64-bit columns; truth values are 0 and 1; lists and maps are JSON text. `crc` is a
- * row's checksum (`records/row-sum.ts`). The columns of `tail` and `device_state` that only an engine's own code touches are there too, so that this page tells all there is.
+ * The tables of both engines, as Kysely sees them; those of positions are in `positions`. Times are epoch ms and keys are numbers in 64-bit columns; truth values are 0 and 1; lists
+ * and maps are JSON text.
  */
 
 /** Tenants. */
@@ -99,18 +98,30 @@ export interface DeviceIdentifierTable {
   device: number;
 }
 
-/** One row for each device, made with it, rewritten by each commit. */
-export interface DeviceStateTable {
+/** Sums over a device's positions: whole millimetres, and milliseconds that each input was active. */
+interface Sums {
+  odometer_mm: Generated<number>;
+  sensor1_ms: Generated<number>;
+  sensor2_ms: Generated<number>;
+  sensor3_ms: Generated<number>;
+  sensor4_ms: Generated<number>;
+}
+
+/** How far each device is followed: one row, see `rows/follow-codec.ts`. The sums are those of days that were deleted. */
+export interface DeviceHeadTable extends Sums {
   device: number;
-  version: number;
-  /** The state includes the device's chunks up to this row number, and all up to that of the setting `states`. */
-  as_of: Generated<number>;
-  /** Positions that retention deleted. */
-  deleted: Generated<number>;
   data: Uint8Array;
-  crc: number | null;
-  /** 1: the device has a row of `shifts`. Null in rows of older versions. */
-  shifted: number | null;
+}
+
+/** What follows from the positions of a device's UTC day that has ended: its sums, and the rest as bytes. */
+export interface DeviceDayTable extends Sums {
+  device: number;
+  /** Days since 1970. */
+  day: number;
+  records: number;
+  /** Event time of the last one. */
+  last: number;
+  data: Uint8Array;
 }
 
 /** Reports that are kept as evidence, a bounded number of each device. */
@@ -285,13 +296,8 @@ export interface Schema {
   user: UserTable;
   device: DeviceTable;
   device_identifier: DeviceIdentifierTable;
-  device_state: DeviceStateTable;
-  tail: TailTable;
-  block: BlockTable;
-  block_data: BlockDataTable;
-  patch: PatchTable;
-  shifts: ShiftsTable;
-  spent: SpentTable;
+  device_head: DeviceHeadTable;
+  device_day: DeviceDayTable;
   refused: RefusedTable;
   refused_room: RefusedRoomTable;
   purge: PurgeTable;

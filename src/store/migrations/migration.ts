@@ -1,4 +1,4 @@
-import type { ColumnDataType, ColumnDefinitionBuilder, Kysely, RawBuilder } from "kysely";
+import type { ColumnDataType, ColumnDefinitionBuilder, Kysely } from "kysely";
 import type { Schema } from "../schema.ts";
 
 /** What differs between the engines in the making of tables. */
@@ -7,8 +7,6 @@ export interface Engine {
   readonly int: ColumnDataType;
   readonly double: ColumnDataType;
   readonly bytes: ColumnDataType;
-  /** A new random UUID for each row: identifiers of rows that older versions made without one. */
-  readonly uuid: RawBuilder<string>;
   /** A key that the engine gives, never given twice. */
   key(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder;
   /** The statements that create a trigger. */

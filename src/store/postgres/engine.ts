@@ -11,7 +11,6 @@ export const engine: Engine = {
   int: "bigint",
   double: "double precision",
   bytes: "bytea",
-  uuid: sql<string>`gen_random_uuid()::text`,
   key: (column) => column.notNull().primaryKey().generatedByDefaultAsIdentity(),
   trigger: ({ name, table, after, steps }) => [
     `create function ${name}() returns trigger language plpgsql as $$ begin ${steps.map(statementOf).join(" ")} return null; end $$`,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   type ExpressionBuilder,
   type Kysely,
@@ -81,7 +82,15 @@ function lengthOf(note: string | null | undefined): number {
   return note?.length ?? 0;
 }
 
-/** The row of a new alert; the engine's commit writes it. */
+/** What tells alerts of a rule apart that lie at one time: a zone, an event, a figure or an alarm of several. What was withdrawn leaves its place to what is raised again. */
+function subjectOf({ id, phase, facts: { zone, event, limit, alarm } }: Alert): string {
+  if (phase === "withdrawn") return id;
+  const parts = [zone, event, limit, alarm];
+  if (parts.every((part) => part === undefined)) return "";
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 16);
+}
+
+/** The row of a new alert. */
 export function alertRow(alert: Alert): NewAlertRow {
   return {
     id: alert.id,
@@ -92,6 +101,7 @@ export function alertRow(alert: Alert): NewAlertRow {
     type: alert.type,
     phase: alert.phase,
     time: alert.time,
+    subject: subjectOf(alert),
     raised_at: alert.raisedAt,
     latitude: alert.latitude,
     longitude: alert.longitude,
@@ -110,7 +120,7 @@ function ofDevice(where: ExpressionBuilder<Schema, "alert">) {
   return where.exists(where.selectFrom("device").select("device.key").whereRef("device.key", "=", "alert.device"));
 }
 
-/** Alerts, as the engine's commits wrote them. */
+/** Alerts, as `writeFound` wrote them. */
 export class AlertRows implements AlertStore {
   readonly #database: Kysely<Schema>;
 

@@ -18,7 +18,7 @@ export function removeDevice(database: Kysely<Schema>, key: DeviceKey): Promise<
     await transaction.deleteFrom("device_identifier").where("device", "=", key).execute();
     const [deleted] = await transaction.deleteFrom("device").where("key", "=", key).execute();
     if (deleted === undefined || deleted.numDeletedRows === 0n) return false;
-    await transaction.deleteFrom("device_state").where("device", "=", key).execute();
+    await transaction.deleteFrom("device_head").where("device", "=", key).execute();
     await transaction.deleteFrom("refused_room").where("device", "=", key).execute();
     await transaction.deleteFrom("device_results").where("device", "=", key).execute();
     await transaction.deleteFrom("device_sent").where("device", "=", key).execute();

@@ -76,11 +76,6 @@ export class DeviceRows implements DeviceStore {
         .returningAll()
         .executeTakeFirstOrThrow();
       await insertIdentifiers(transaction, row.key, fields);
-      // The state's row is there as long as the device is: a commit that finds none knows that the device is gone.
-      await transaction
-        .insertInto("device_state")
-        .values({ device: row.key, version: 0, data: new Uint8Array(0) })
-        .execute();
       return deviceOf(row);
     });
   }

@@ -72,7 +72,7 @@ function targetOf({ id, channel, target }: NoticeRow, vault: Vault): NoticeTarge
   }
 }
 
-/** The row of a new notice; the engine's commit writes it. */
+/** The row of a new notice. */
 export function noticeRow(notice: NewNotice, vault: Vault): NewNoticeRow {
   return {
     id: notice.id,

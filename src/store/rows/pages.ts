@@ -114,3 +114,8 @@ export async function existingIds(
     for (const { id } of await find(asked.slice(at, at + askedIds))) all.add(id);
   return all;
 }
+
+/** Rows in their order, some at a time. */
+export function* partsOf<R>(rows: readonly R[], atOnce: number): Iterable<readonly R[]> {
+  for (let at = 0; at < rows.length; at += atOnce) yield rows.slice(at, at + atOnce);
+}

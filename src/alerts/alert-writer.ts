@@ -91,7 +91,7 @@ export class AlertWriter implements Finder {
     this.ended.push({ ruleKey, time, foundAt: this.#now });
   }
 
-  /** The record says of an alert that it was never true. Nobody is told. */
+  /** The record says of an alert that it was wrong. Nobody is told. */
   withdraw(alert: Alert): void {
     const text = wordsOf(this.#wording.language).withdrawn(alert.text);
     const { device, ruleKey, ruleId, name, type, time, latitude, longitude, speed, critical, facts } = alert;

@@ -228,10 +228,10 @@ function standingIn(states: readonly RuleState[]): Episode[] {
   });
 }
 
-/** Times of reports that had as many alerts as are kept of one. */
+/** Times of reports that have as many alerts as are kept of one, without those that were withdrawn. */
 function crowdedIn(told: readonly ToldAlert[]): ReadonlySet<number> {
   const counts = new Map<number, number>();
-  for (const { time } of told) counts.set(time, (counts.get(time) ?? 0) + 1);
+  for (const { time, phase } of told) counts.set(time, (counts.get(time) ?? 0) + (phase === "withdrawn" ? -1 : 1));
   return new Set([...counts].filter(([, count]) => count >= mostAlerts).map(([time]) => time));
 }
 

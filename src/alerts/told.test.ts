@@ -106,7 +106,8 @@ test("an episode is told unless something was told that overlaps it", () => {
     },
   );
   // The episode began earlier than was known, or later.
-  assert.deepEqual(verdict(lasts, [lasting(5, 20)], [...alerts, told(20, null, {}, "over")]), none);
+  const ended = [...alerts, told(20, null, {}, "over")];
+  assert.deepEqual(verdict(lasts, [lasting(5, 20)], ended), { ...none, known: [5], withdrawn: [10] });
   assert.deepEqual(verdict(lasts, [lasting(15, goesOn)], [told(10)]), { ...none, known: [15], withdrawn: [10] });
 });
 
@@ -124,6 +125,15 @@ test("an episode that a late record splits was told as one; its end is told when
     silent: [12],
   });
   assert.deepEqual(verdict(lasts, [lasting(10, 12)], [told(10)], 20), { ...none, over: [12] });
+});
+
+test("an end that was told too early or too late is withdrawn, and people are not told another one", () => {
+  const alerts = [told(10, 20), told(20, null, {}, "over")];
+  for (const end of [15, 30])
+    assert.deepEqual(verdict(lasts, [lasting(10, end)], alerts), { ...none, silent: [end], withdrawn: [20] });
+  const withdrawn = told(20, null, { lastedMinutes: 10 }, "withdrawn");
+  const flash = [told(20, 20), told(20, null, { lastedMinutes: 0 }, "over"), withdrawn];
+  assert.deepEqual(verdict(lasts, [lasting(20, goesOn)], flash), none);
 });
 
 test("what was never so is withdrawn", () => {

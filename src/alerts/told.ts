@@ -43,38 +43,34 @@ export interface ToldRule {
 }
 
 /**
- * Compares the episodes of one rule, in the order of time, with its alerts. An alert stands for the episode during which it was raised, and the end of one for the time without; what is left is
- * withdrawn, and what is missing is added. People are told of an episode unless something was told that overlaps it, of a moment unless that moment was told, and of the end of what was told.
+ * Compares the episodes of one rule, in the order of time, with its alerts: what is missing is added, and what was not found is withdrawn. People are told of an episode unless something was told that
+ * overlaps it, of a moment unless that moment was told, and of the end of what was told.
  */
 export function compared(episodes: readonly Episode[], told: ToldRule): readonly Correction[] {
   const { rule, alerts } = told;
-  const standing = standingIn(rule, alerts);
-  const { raised = [], over: ends = [] } = Object.groupBy(standing, lineOf);
-  const lines = { raised: new Lines(rule, raised), over: new Lines(rule, ends) };
-  const people = rule.momentary ? toldMoments(told) : toldSpans(told, new Set(standing));
+  const lines = new Lines(rule, alerts);
+  const people = rule.momentary ? toldMoments(told) : toldSpans(told, new Set(lines.left));
   const open = alerts.filter(({ phase, handling }) => phase === "raised" && isOpen(handling));
   const corrections: Correction[] = [];
   let nextOpen = 0;
   let stands = false;
   episodes.forEach((episode, at) => {
-    const { began, over, end } = episode;
-    const next = episodes[at + 1];
+    const { began, over } = episode;
     const isTold = people.knowOf(episode);
-    if (!lines.raised.take(began, end) && told.isKnown(began.time)) {
+    if (!lines.take("raised", began) && told.isKnown(began.time)) {
       corrections.push({ do: "raise", at: began, told: isTold });
       stands = true;
     }
     if (over === undefined) return;
-    const isEnded = lines.over.take(over, next?.began.time ?? Number.POSITIVE_INFINITY);
+    const isEndKnown = lines.take("over", over) || !tellsEnds(rule);
     if (!told.isKnown(over.time)) return;
-    if (!isEnded && tellsEnds(rule))
-      corrections.push({ do: "end", at: over, told: isTold && !people.awaitEnd(episode, next) });
+    if (!isEndKnown)
+      corrections.push({ do: "end", at: over, told: isTold && !people.awaitEnd(episode, episodes[at + 1]) });
     for (; (open[nextOpen]?.time ?? Number.POSITIVE_INFINITY) <= over.time; nextOpen++) stands = true;
     if (stands) corrections.push({ do: "close", at: over });
     stands = false;
   });
-  for (const { left } of [lines.raised, lines.over])
-    for (const alert of left) if (told.isKnown(alert.time)) corrections.push({ do: "withdraw", at: alert });
+  for (const alert of lines.left) if (told.isKnown(alert.time)) corrections.push({ do: "withdraw", at: alert });
   return corrections;
 }
 
@@ -90,59 +86,45 @@ function isSameSubject(rule: ToldRule["rule"], { facts }: Alert, { facts: found 
   return subjectOf(rule, isRenamed ? { ...facts, zone: found.zone ?? zone } : facts) === subjectOf(rule, found);
 }
 
+/** What an alert of the record says: that something began, or that it is over. */
+type Line = "raised" | "over";
+
 /** What an alert tells, or what a withdrawn one told: only ends say how long it lasted. */
-function lineOf({ phase, facts }: Alert): "raised" | "over" {
+function lineOf({ phase, facts }: Alert): Line {
   return phase === "over" || (phase === "withdrawn" && facts.lastedMinutes !== undefined) ? "over" : "raised";
 }
 
-/** Alerts of a rule that were not withdrawn. */
-function standingIn(rule: ToldRule["rule"], alerts: readonly ToldAlert[]): readonly ToldAlert[] {
-  const name = (alert: Alert) => `${lineOf(alert)} ${alert.time} ${subjectOf(rule, alert.facts)}`;
-  const gone = new Map<string, number>();
-  for (const alert of alerts) if (alert.phase === "withdrawn") gone.set(name(alert), (gone.get(name(alert)) ?? 0) + 1);
-  return alerts.filter((alert) => {
-    if (alert.phase === "withdrawn") return false;
-    const count = gone.get(name(alert)) ?? 0;
-    if (count > 0) gone.set(name(alert), count - 1);
-    return count === 0;
-  });
-}
-
-/** Alerts of one phase, in the order of time, each of which stands for one thing that was found. They are taken in the order of time too. */
+/** The alerts of a rule that were not withdrawn, to be taken by what was found. */
 class Lines {
   readonly #rule: ToldRule["rule"];
-  readonly #alerts: readonly ToldAlert[];
-  readonly #taken = new Set<ToldAlert>();
-  #from = 0;
+  readonly #byTime: ReadonlyMap<number, ToldAlert[]>;
 
   constructor(rule: ToldRule["rule"], alerts: readonly ToldAlert[]) {
+    const [gone, all] = [alerts.filter(isWithdrawal), alerts.filter((alert) => !isWithdrawal(alert))];
     this.#rule = rule;
-    this.#alerts = alerts;
+    this.#byTime = Map.groupBy(all, ({ time }) => time);
+    for (const alert of gone) this.take(lineOf(alert), alert);
   }
 
-  /** Takes the alert of what was found: the one of that moment, or else the first of those before `until`. False: there is none. */
-  take(found: FoundAt, until: number): boolean {
-    while ((this.#alerts[this.#from]?.time ?? Number.POSITIVE_INFINITY) < found.time) this.#from++;
+  /** Takes the alert about what was found. False: there is none. */
+  take(line: Line, found: Pick<FoundAt, "time" | "facts">): boolean {
+    const all = this.#byTime.get(found.time) ?? [];
     const subject = subjectOf(this.#rule, found.facts);
-    const alert =
-      this.#first(found.time, until, ({ facts }) => subjectOf(this.#rule, facts) === subject) ??
-      this.#first(found.time, until, (one) => isSameSubject(this.#rule, one, found));
-    if (alert !== undefined) this.#taken.add(alert);
-    return alert !== undefined;
-  }
-
-  #first(time: number, until: number, isIt: (alert: ToldAlert) => boolean): ToldAlert | undefined {
-    for (let at = this.#from; ; at++) {
-      const alert = this.#alerts[at];
-      if (alert === undefined || (alert.time !== time && alert.time >= until)) return undefined;
-      if (!this.#taken.has(alert) && isIt(alert)) return alert;
-    }
+    const exact = all.findIndex((alert) => alert.phase === line && subjectOf(this.#rule, alert.facts) === subject);
+    const at =
+      exact < 0 ? all.findIndex((alert) => alert.phase === line && isSameSubject(this.#rule, alert, found)) : exact;
+    if (at >= 0) all.splice(at, 1);
+    return at >= 0;
   }
 
   /** Those that nobody took. */
   get left(): readonly ToldAlert[] {
-    return this.#alerts.filter((alert) => !this.#taken.has(alert));
+    return [...this.#byTime.values()].flat();
   }
+}
+
+function isWithdrawal({ phase }: Alert): boolean {
+  return phase === "withdrawn";
 }
 
 /** What people know of the episodes of a rule. */

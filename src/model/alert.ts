@@ -8,7 +8,7 @@ import type { Language } from "./language.ts";
  */
 export type AlertFacts = { readonly [name: string]: string | number | boolean };
 
-/** `raised`: it became true · `over`: it is true no longer · `withdrawn`: what was raised at that time was never true, as records show that came later. */
+/** `raised`: it became true · `over`: it is true no longer · `withdrawn`: an alert of that time, of a beginning or an end, was wrong, as records show that came later. */
 export type AlertPhase = "raised" | "over" | "withdrawn";
 
 /** Something that a rule found. Immutable once committed. */

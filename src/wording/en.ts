@@ -263,6 +263,6 @@ export const en: Words = {
     showOnMap: "Show on the map",
     why: (rule) => `You get this because the alert rule ${rule} names you.`,
   },
-  withdrawn: (text) => `never true, as late records show: ${text}`,
+  withdrawn: (text) => `withdrawn, as late records show otherwise: ${text}`,
   leftOut: (alerts, notices) => `too many at a time: ${alerts} more alerts and ${notices} notices are left out`,
 };

@@ -265,6 +265,6 @@ export const es: Words = {
     showOnMap: "Ver en el mapa",
     why: (rule) => `Recibe este aviso porque la regla de alerta ${rule} le nombra.`,
   },
-  withdrawn: (text) => `nunca fue cierto, según registros tardíos: ${text}`,
+  withdrawn: (text) => `retirado, porque registros tardíos muestran otra cosa: ${text}`,
   leftOut: (alerts, notices) => `demasiadas a la vez: se omiten ${alerts} alertas y ${notices} avisos más`,
 };

@@ -36,7 +36,7 @@ export interface Words {
   readonly notice: NoticeWords;
   /** What an alert says beside its own text where there were too many at a time. */
   leftOut(alerts: number, notices: number): string;
-  /** Before the text of an alert that was never true. */
+  /** Before the text of an alert that was not so. */
   withdrawn(text: string): string;
 }
 

@@ -273,6 +273,7 @@ export class AlertLane {
       const { time, totals = noTotals, rules } = point ?? {};
       const start = { time, totals, rules, late, keptFrom: undefined };
       const review = this.engine.review(this.device, this.standing, start, this.now);
+      const [points, standing] = [this.#points, this.standing];
       const until = this.#foldAgain(start, review);
       this.#late = undefined;
       if (review === undefined) return;
@@ -282,7 +283,10 @@ export class AlertLane {
         .sort((one, other) => one.time - other.time);
       const outcome = review.outcome(this.standing, told, this.now, until);
       this.#commit(outcome);
-      if (!outcome.isWhole) this.#late = late;
+      if (outcome.isWhole) continue;
+      this.#late = late;
+      this.#points = points;
+      this.standing = standing;
     }
   }
 

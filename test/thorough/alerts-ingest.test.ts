@@ -5,7 +5,7 @@ import type { Fix } from "../../src/model/effects.ts";
 import { acts, packetsOf, storyBegins, storyOf, storyRules, storyZones, ways } from "../support/alert-stories.ts";
 import { chance } from "../support/chance.ts";
 import { fix, RuleLane as Lane, mail, minute, start } from "../support/rule-lane.ts";
-import { compareNotices, compareRaised } from "../support/told-and-tried.ts";
+import { compareNotices, compareTold } from "../support/told-and-tried.ts";
 
 test("a rule's alert, its notices and its location's fields are committed with the fix that caused them", async (context) => {
   const lane = await Lane.open(context);
@@ -178,7 +178,7 @@ test("what was told of a story is what a trial tells of it, in whatever order it
         // Time alone may have raised an alert before the report of the beginning came.
         const isTold = last?.phase !== "raised" || before.some(({ time }) => time >= last.time);
         const own = isTold ? before : all.slice(0, all.findIndex(({ time }) => time > to) + 1);
-        compareRaised(rule, own, tried);
+        compareTold(rule, own, tried);
         compareNotices(rule, own, tried, noticed);
       }
     }),

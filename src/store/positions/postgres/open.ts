@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { PoolClient } from "pg";
+import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from "pg";
 import type { DeviceKey } from "../../../model/device.ts";
 import type { UnfollowedSpan } from "../../../model/follow.ts";
 import type { Log } from "../../../ports/log.ts";
@@ -12,7 +12,7 @@ import type {
   PositionStore,
 } from "../../../ports/positions.ts";
 import { again } from "../../postgres/again.ts";
-import { hasMetAnother, type Stage, storeError } from "../../postgres/errors.ts";
+import { hasMetAnother, type Stage, storeError, withoutStandby } from "../../postgres/errors.ts";
 import { makePool, type ServerPool } from "../../postgres/pool.ts";
 import { type Times, usualTimes } from "../../postgres/times.ts";
 import type { ServerAddress } from "../../postgres/url.ts";
@@ -24,6 +24,8 @@ export interface PostgresPositionsOptions {
   readonly log: Log;
   readonly connections?: number;
   readonly times?: Times;
+  /** The run of the service that writes: see `Order`. Unset: any number of processes may append. */
+  readonly service?: string;
 }
 
 /** A device in a row of `position_pending`. */
@@ -48,9 +50,10 @@ const rowsAtOnce = 10_000;
 /** Opens the positions of a database. Any number of processes may do so at the same time. */
 export async function openPostgresPositions(
   address: ServerAddress,
-  { log, connections = usualConnections, times = usualTimes }: PostgresPositionsOptions,
+  { log, connections = usualConnections, times = usualTimes, service }: PostgresPositionsOptions,
 ): Promise<PostgresPositions> {
-  const store = new PostgresPositions(makePool({ address, connections, times, log }), log);
+  const pool = makePool({ address, connections, times, log, ...(service !== undefined && { service }) });
+  const store = new PostgresPositions(pool, log);
   try {
     await store.open();
     return store;
@@ -123,10 +126,26 @@ export class PostgresPositions implements PositionStore {
     if (batch.every(({ records }) => records.length === 0)) return this.#commit;
     const values = [...columnsOf(batch), this.#holder, ...spansOf(batch)];
     const query = { name: "append_positions", text: appendRows, values };
-    const { rows } = await this.#try("sent", () => this.#pool.query<{ commit: number }>(query));
+    const { rows } = await this.#try("sent", () => this.#durably<{ commit: number }>(query));
     this.#commit = Math.max(this.#commit, rows[0]?.commit ?? 0);
     this.#appended += batch.reduce((sum, { records }) => sum + records.length, 0);
     return rows[0]?.commit ?? this.#commit;
+  }
+
+  /** Fails if a standby may lack what was written. */
+  async #durably<R extends QueryResultRow>(query: QueryConfig): Promise<QueryResult<R>> {
+    const client = await this.#pool.connect();
+    let failure: Error | undefined;
+    try {
+      const answer = await client.query<R>(query);
+      if (this.#pool.wasCutOff(client)) throw withoutStandby();
+      return answer;
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+      throw error;
+    } finally {
+      client.release(failure);
+    }
   }
 
   /** What other processes left is this one's from now on. */

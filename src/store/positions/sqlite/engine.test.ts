@@ -183,12 +183,30 @@ describe("packing", () => {
   it("starts by itself where the log is large, and holds appends back while it is full", async (context) => {
     const { open } = place(context, { packFromBytes: 40_000, mostLogBytes: 60_000 });
     const store = await open();
-    const appends = Array.from({ length: 40 }, (_, at) => store.append([{ device: at, records: seconds(0, 200) }]));
-    await Promise.all(appends);
+    for (let at = 0; at < 40; at++) store.followed(await store.append([{ device: at, records: seconds(0, 200) }]));
     const { logBytes, appended } = store.figures();
     assert.equal(appended, 8000);
-    assert.ok(logBytes < 300_000, `${logBytes}`);
+    assert.ok(logBytes < 100_000, `${logBytes}`);
     assert.equal((await store.read(39, { ...everything, limit: 1000 })).records.length, 200);
+  });
+
+  it("waits for what is followed, though the log is full", async (context) => {
+    const { open } = place(context, { packFromBytes: 10_000, mostLogBytes: 20_000 });
+    const store = await open();
+    const places: number[] = [];
+    const appends = Array.from({ length: 5 }, async () => {
+      places.push(await store.append([{ device: 1, records: seconds(0, 300) }]));
+    });
+    while (places.length < 1) await sleep(1);
+    await store.pack();
+    const { logRows, blocks } = store.figures();
+    assert.deepEqual([logRows, blocks], [places.length, 0]);
+    while (places.length < 5) {
+      store.followed(places.at(-1) ?? 0);
+      await sleep(1);
+    }
+    await Promise.all(appends);
+    assert.deepEqual((await readAll(store, 1)).records, seconds(0, 300));
   });
 
   it("counts what memory holds of the log, 12 bytes for each device and commit", async (context) => {
@@ -257,7 +275,7 @@ const appender = `
   const [file, from] = process.argv.slice(1);
   const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
   const store = await openSqlitePositions({ file, log });
-  const packing = (async () => { for (;;) { await pack(store); await new Promise((resolve) => setTimeout(resolve, 1)); } })();
+  const packing = (async () => { for (;;) { store.followed(Infinity); await store.pack(); await new Promise((resolve) => setTimeout(resolve, 1)); } })();
   packing.catch(() => undefined);
   for (let second = Number(from); ; second++) {
     await store.append([1, 2, 3].map((device) => ({ device, records: [said(second), said(second - 5)] })));

@@ -17,6 +17,7 @@ import { readPacked } from "../packed-record.ts";
 import type { PositionPackerCalls, PositionReaderCalls, PositionWriterCalls } from "./messages.ts";
 import { Packing } from "./packing.ts";
 import { Places } from "./places.ts";
+import { Unfollowed } from "./unfollowed.ts";
 
 /** Where positions are kept, and when they are packed. */
 export interface SqlitePositionsOptions {
@@ -73,8 +74,8 @@ export class SqlitePositions implements PositionStore {
   #figures = { logRows: 0, logBytes: 0, blocks: 0, blockRecords: 0, appended: 0, damaged: 0 };
   /** The number of the newest row that is known. */
   #seq = 0;
-  /** Everything up to this number is followed: what is on disk of that may be older. */
-  #followed = 0;
+  readonly #unfollowed = new Unfollowed();
+  /** Everything up to this number is known on disk to be followed. */
   #followedOnDisk = 0;
   /** Up to which number rows were packed. */
   #packed = 0;
@@ -98,9 +99,10 @@ export class SqlitePositions implements PositionStore {
   async open(): Promise<void> {
     const { seq, followed, blocks, records } = await this.#writer.call("open", null);
     this.#figures = { ...this.#figures, blocks, blockRecords: records };
+    this.#unfollowed.followed(followed);
+    this.#followedOnDisk = followed;
     await this.#scan(0, seq);
     this.#seq = seq;
-    this.#followed = this.#followedOnDisk = followed;
     this.#plan();
   }
 
@@ -111,6 +113,7 @@ export class SqlitePositions implements PositionStore {
         after = seq;
         this.#figures.logRows++;
         this.#figures.logBytes += bytes;
+        this.#unfollowed.add(seq, bytes);
         if (spans === undefined) this.#tellDamage(`log row ${seq}: its directory or its page can't be read`);
         else
           for (let at = 0; at < spans.length; at += 3)
@@ -138,6 +141,7 @@ export class SqlitePositions implements PositionStore {
     this.#seq = Math.max(this.#seq, seq);
     this.#figures.logRows++;
     this.#figures.logBytes += byteLength;
+    this.#unfollowed.add(seq, byteLength);
     for (const { device, records } of filled) {
       const [first, last] = spanOf(records);
       this.#places.add(device, seq, first, last);
@@ -149,7 +153,7 @@ export class SqlitePositions implements PositionStore {
 
   async *unfollowed(): AsyncGenerator<readonly UnfollowedSpan[], void, undefined> {
     let some: UnfollowedSpan[] = [];
-    for (const span of this.#places.behind(this.#followed)) {
+    for (const span of this.#places.behind(this.#unfollowed.through)) {
       if (some.push(span) < spansAtOnce) continue;
       yield some;
       some = [];
@@ -158,8 +162,10 @@ export class SqlitePositions implements PositionStore {
   }
 
   followed(place: number): void {
-    this.#followed = Math.max(this.#followed, Math.min(place, this.#seq));
-    if (this.#followed > this.#followedOnDisk) this.#noting ??= setTimeout(() => this.#noteFollowed(), noteMs).unref();
+    this.#unfollowed.followed(Math.min(place, this.#seq));
+    if (this.#closing.signal.aborted) return;
+    if (this.#unfollowed.through > this.#followedOnDisk)
+      this.#noting ??= setTimeout(() => this.#noteFollowed(), noteMs).unref();
     this.#plan();
   }
 
@@ -167,7 +173,7 @@ export class SqlitePositions implements PositionStore {
   async #noteFollowed(): Promise<void> {
     clearTimeout(this.#noting);
     this.#noting = undefined;
-    const followed = this.#followed;
+    const followed = this.#unfollowed.through;
     if (followed === this.#followedOnDisk) return;
     try {
       await this.#writer.call("followed", followed);
@@ -215,7 +221,7 @@ export class SqlitePositions implements PositionStore {
 
   /** Packs what is followed now. */
   async pack(): Promise<void> {
-    const through = this.#followed;
+    const { through } = this.#unfollowed;
     await this.#turns.run(() =>
       this.#packing.run(through, this.#closing.signal, ({ blocks, records, rows, bytes, damaged }) => {
         const before = this.#figures;
@@ -233,11 +239,11 @@ export class SqlitePositions implements PositionStore {
     this.#packed = through;
   }
 
-  /** Packs at once where the log is large, or later where it has anything. */
+  /** Packs at once where much can be packed, or later where anything can. */
   #plan(): void {
     if (this.#running !== undefined || this.#closing.signal.aborted || this.#figures.logRows === 0) return;
-    if (this.#followed <= this.#packed) return;
-    if (this.#logBytes >= this.#options.packFromBytes) this.#start();
+    if (this.#unfollowed.through <= this.#packed) return;
+    if (this.#logBytes - this.#unfollowed.bytes >= this.#options.packFromBytes) this.#start();
     else this.#timer ??= setTimeout(() => this.#start(), this.#options.packAfterMs).unref();
   }
 
@@ -260,6 +266,7 @@ export class SqlitePositions implements PositionStore {
   /** Ends the threads as a crash of the process would. Only `close` may be called afterwards. */
   async terminate(): Promise<void> {
     this.#closing.abort();
+    this.#followedOnDisk = this.#unfollowed.through;
     await Promise.all([this.#writer, this.#reader, this.#packer].map((link) => link.terminate()));
   }
 

@@ -146,7 +146,7 @@ async function startService(configFile: string | undefined, data?: string): Prom
 const tooNewAdvice = "Update the program, or choose another folder by WAYBEAM_DATA.";
 
 const halfMovedAdvice =
-  "Run `waybeam move-store` again with the same --from and --to: it goes on where it stopped. Or go on with the store that it copies, by WAYBEAM_STORE_URL and WAYBEAM_DATA.";
+  "Run `waybeam move-store` again with the same --from and --to: it begins anew. Or go on with the store that it copies, by WAYBEAM_STORE_URL and WAYBEAM_DATA.";
 
 /** Why the service or a program on its data can't start, where that is for the user to mend; a defect stays what it is. */
 async function startFailure(failure: unknown, data: string): Promise<unknown> {

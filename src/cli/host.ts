@@ -119,12 +119,11 @@ export interface MoveWish {
   /** A data folder, or the address of a PostgreSQL database. Undefined: what the configuration names. */
   readonly from: string | undefined;
   readonly to: string;
-  readonly anew: boolean;
   readonly acceptDamage: boolean;
 }
 
 /** What was moved, or copied so far. */
-export interface MoveMade extends Omit<Checked, "folder"> {
+export interface MoveMade {
   /** The stores, for people. */
   readonly from: string;
   readonly to: string;
@@ -132,12 +131,13 @@ export interface MoveMade extends Omit<Checked, "folder"> {
   readonly folder: string;
   /** The target is an embedded store. */
   readonly toFolder: boolean;
+  readonly devices: number;
+  readonly positions: number;
   readonly rows: number;
-  readonly bytes: number;
+  /** What of the source can't be read. */
+  readonly unreadable: readonly string[];
   /** Where the target is not what the source is. */
   readonly differences: readonly string[];
-  /** With nothing, where an earlier move had stopped, or anew in place of an earlier one. */
-  readonly begun: "first" | "on" | "anew";
   /** A service may use the target. */
   readonly isWhole: boolean;
 }

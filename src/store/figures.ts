@@ -3,26 +3,27 @@ import type { OpenedStore } from "./opened.ts";
 
 /** Registers the metrics of the store. */
 export function measureStore(metrics: Metrics, store: OpenedStore): void {
-  const dropped = metrics.counter(
-    "waybeam_store_refused_dropped_total",
-    "Refused reports deleted before their age, since their device had too many bytes of them.",
-    [],
-  )({});
-  store.onRefusedDropped((reports) => dropped.add(reports));
   const gauge = (name: string, help: string, read: () => number) => metrics.gauge(`waybeam_store_${name}`, help, read);
-  gauge("chunks", "Blocks and chunks of the tail, which are indexed in memory.", () => store.chunks);
-  gauge("blocks", "Blocks of sealed positions.", () => store.sealing.blocks);
-  gauge("tail_chunks", "Chunks of positions that are not sealed yet.", () => store.sealing.tailChunks);
-  gauge("tail_positions", "Positions that are not sealed yet.", () => store.sealing.tailPositions);
   gauge(
-    "sealing_waiting_devices",
-    "Devices that have enough positions for a block and wait for their turn.",
-    () => store.sealing.waitingDevices,
+    "refused_dropped",
+    "Refused reports deleted before their age since the start, since their device had too many bytes of them.",
+    () => store.refusedDropped(),
   );
   gauge(
-    "damaged_chunks",
-    "Chunks, blocks and tables that the start and sealing found damaged; the log names them.",
-    () => store.sealing.damaged,
+    "log_rows",
+    "Commits in the log of positions that are not packed yet.",
+    () => store.positions.figures().logRows,
   );
-  gauge("block_cache_bytes", "Memory of decompressed blocks that are kept.", () => store.cachedBytes);
+  gauge(
+    "log_bytes",
+    "Bytes of the log of positions, on disk and in memory. Trackers wait while there are more than store.mostLogBytes.",
+    () => store.positions.figures().logBytes,
+  );
+  gauge("blocks", "Blocks of packed positions.", () => store.positions.figures().blocks);
+  gauge("block_positions", "Positions in blocks.", () => store.positions.figures().blockRecords);
+  gauge(
+    "damaged",
+    "Parts of stored positions found damaged since the start; the log names them.",
+    () => store.positions.figures().damaged,
+  );
 }

@@ -15,7 +15,8 @@ export interface StoreOptions {
   readonly refusedBytes: number;
   readonly commandsPerDevice: number;
   readonly noticesPerDevice: number;
-  readonly cacheBytes: number;
+  readonly packFromBytes: number;
+  readonly mostLogBytes: number;
   readonly log: Log;
   readonly pid: number;
   readonly uid: number | undefined;

@@ -26,9 +26,8 @@ export async function check({ directory, secretFile, pid }: CheckOptions, work: 
   // A data folder that was made by copying a backup keeps the backup's manifest.
   const isCopy = secretFile === undefined && isBackup(directory);
   try {
-    const before = isCopy
-      ? await changedSince(directory, work)
-      : checkSource(directory, pid).map((problem): Finding => ({ device: undefined, problem }));
+    const before = isCopy ? await changedSince(directory, work) : [];
+    if (!isCopy) checkSource(directory, pid);
     return await withDatabases(directory, async (open) => {
       checkVersion(open.rows);
       const found = await inspect(open, work);

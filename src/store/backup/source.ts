@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import { databaseOf } from "../sqlite/folder.ts";
 import { DataFolderInUse, lockFolder } from "../sqlite/lock.ts";
-import { checkWhole, cutShort } from "../sqlite/whole.ts";
 import { isThere } from "./files.ts";
 import { names } from "./manifest.ts";
 import { giveLockToOwner } from "./owner.ts";
@@ -12,10 +11,9 @@ const notOurs =
   "Name the data folder of the service by WAYBEAM_DATA or --config. `waybeam check` also takes the folder of a backup.";
 
 /**
- * Checks that a folder is a data folder and has all its files. If a service uses the folder, the service has checked that. The lock is given back at once, so that a service can
- * start while the folder is read. Returns problems that keep no service from starting. Throws `BackupRefused` or `DataFolderUnusable`.
+ * Checks that a folder is a data folder. The lock is given back at once, so that a service can start while the folder is read. Throws `BackupRefused` or `DataFolderUnusable`.
  */
-export function checkSource(directory: string, pid: number): readonly string[] {
+export function checkSource(directory: string, pid: number): void {
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
     throw new BackupRefused(`there is no data folder ${directory}`, notOurs);
   const file = databaseOf(directory);
@@ -30,13 +28,11 @@ export function checkSource(directory: string, pid: number): readonly string[] {
           `a restore into ${directory} was cut short`,
           "Start the service, which finishes the restore, or run `waybeam restore` again.",
         );
-      return checkWhole(directory)?.isCutShort ? [cutShort] : [];
     } finally {
       giveLockToOwner(directory);
       lock.release();
     }
   } catch (error) {
     if (!(error instanceof DataFolderInUse)) throw error;
-    return [];
   }
 }

@@ -1,5 +1,5 @@
-import { RecordsDamaged } from "../records/damage.ts";
-import type { ByteSink } from "../records/sink.ts";
+import { RecordsDamaged } from "../positions/damage.ts";
+import type { ByteSink } from "../positions/sink.ts";
 
 /** The bytes of a block are damaged, or of a version that this program does not know. */
 export class BlockDamaged extends RecordsDamaged {

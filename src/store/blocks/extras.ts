@@ -1,8 +1,8 @@
 import { type ExtrasFacts, factsOf } from "../../fold/step.ts";
 import { longestNumber, writeNumber } from "../../model/json-bytes.ts";
 import { readableExtras } from "../../model/location-json.ts";
-import { Piece, shortPiece } from "../records/piece.ts";
-import type { ByteSink } from "../records/sink.ts";
+import { Piece, shortPiece } from "../positions/piece.ts";
+import type { ByteSink } from "../positions/sink.ts";
 import { BlockDamaged, type BodyReader, putSized, putVarint } from "./bytes.ts";
 import { putNumbers, readConstant, readNumbers } from "./numbers.ts";
 import { TextColumn, TextsRead } from "./texts.ts";

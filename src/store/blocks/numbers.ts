@@ -1,4 +1,4 @@
-import type { ByteSink } from "../records/sink.ts";
+import type { ByteSink } from "../positions/sink.ts";
 import { BlockDamaged, type BodyReader, mostVarint, writeVarint } from "./bytes.ts";
 
 /*

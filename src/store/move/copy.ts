@@ -1,45 +1,119 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { PositionPlace, PositionStore } from "../../ports/positions.ts";
 import type { LongWork } from "../backup/refused.ts";
-import type { Key, Table } from "./rows.ts";
-import type { SourceSide, TargetSide } from "./sides.ts";
+import type { Row, Side } from "./side.ts";
+import { type MovedTable, movedTables } from "./tables.ts";
 
-/** Copies what is not copied yet: table by table, each in the order of its keys. */
-export async function copyAll(
-  tables: readonly Table[],
-  source: SourceSide,
-  target: TargetSide,
-  { signal, progress }: LongWork,
-): Promise<void> {
-  const { table: begun, after: reached } = target.journal?.at ?? { table: undefined, after: undefined };
-  const from = Math.max(
-    0,
-    tables.findIndex(({ name }) => name === begun),
-  );
-  const all = await source.bytes();
-  let [rows, bytes] = [0, 0];
-  for (const [index, table] of tables.entries()) {
-    if (index < from) continue;
-    let after: Key | undefined = index === from ? reached : undefined;
-    for (let more = true; more; await nextTurn()) {
-      // A signal is heard between two pages.
-      signal.throwIfAborted();
-      const page = await source.page(table, after);
-      more = page.next !== undefined;
-      if (more || page.rows.length > 0) await target.put(table, page.rows, page.next ?? lastKey(table, page.rows));
-      after = page.next;
-      rows += page.rows.length;
-      bytes += page.bytes;
-      progress(() => `copying ${table.name}: ${rows} rows, ${megabytes(bytes)} of about ${megabytes(all)}`);
-    }
+/** Rows of one transaction, and positions of one append. */
+const rowsAtOnce = 500;
+const positionsAtOnce = 5000;
+/** Differences that are told: where everything differs there would be millions. */
+const most = 200;
+
+const deviceTable: MovedTable = { name: "device", key: ["key"], numbered: true };
+
+/** What was copied. */
+export interface Copied {
+  readonly devices: number;
+  readonly positions: number;
+  readonly rows: number;
+  /** What of the source can't be read. */
+  readonly unreadable: readonly string[];
+}
+
+/** Copies all rows and positions. */
+export async function copyAll(source: Side, target: Side, work: LongWork): Promise<Copied> {
+  let rows = 0;
+  for (const table of movedTables) rows += await copyRows(table, source, target, work);
+  for (const table of movedTables) if (table.numbered) await target.goOnBehind(table, await source.highest(table));
+  const unreadable: string[] = [];
+  let [devices, positions, place] = [0, 0, 0];
+  for await (const key of devicesOf(source)) {
+    const copied = await copyPositions(key, source.positions, target.positions, unreadable);
+    devices++;
+    positions += copied.positions;
+    place = Math.max(place, copied.place);
+    work.signal.throwIfAborted();
+    work.progress(() => `copying positions: ${positions} of ${devices} devices`);
+  }
+  // Heads and days came with the rows: nothing is to be followed.
+  target.positions.followed(place);
+  return { devices, positions, rows, unreadable: unreadable.slice(0, most) };
+}
+
+async function copyRows(table: MovedTable, source: Side, target: Side, work: LongWork): Promise<number> {
+  await target.together(() => target.clear(table));
+  let count = 0;
+  for (let after: Row | undefined; ; ) {
+    const rows = await source.page(table, after, rowsAtOnce);
+    if (rows.length > 0) await target.together(() => target.put(table, rows));
+    count += rows.length;
+    work.signal.throwIfAborted();
+    work.progress(() => `copying ${table.name}: ${count} rows`);
+    if (rows.length < rowsAtOnce) return count;
+    after = rows.at(-1);
+    await nextTurn();
   }
 }
 
-function lastKey({ keyAt }: Table, rows: readonly (readonly Key[number][])[]): Key | undefined {
-  const last = rows.at(-1);
-  return last && keyAt.map((at) => last[at] ?? null);
+async function* devicesOf(side: Side): AsyncGenerator<number> {
+  for (let after: Row | undefined; ; ) {
+    const rows = await side.page(deviceTable, after, rowsAtOnce);
+    for (const { key } of rows) yield Number(key);
+    if (rows.length < rowsAtOnce) return;
+    after = rows.at(-1);
+  }
 }
 
-/** Bytes for people. */
-export function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
+async function copyPositions(device: number, from: PositionStore, to: PositionStore, unreadable: string[]) {
+  let [positions, place] = [0, 0];
+  for await (const page of pagesOf(device, from)) {
+    for (const { what } of page.unreadable) if (unreadable.length < most) unreadable.push(`device ${device}: ${what}`);
+    if (page.records.length > 0) place = await to.append([{ device, records: page.records }]);
+    positions += page.records.length;
+    // What is appended in order is followed already.
+    to.followed(place);
+  }
+  return { positions, place };
+}
+
+async function* pagesOf(device: number, store: PositionStore) {
+  const range = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER, limit: positionsAtOnce };
+  for (let after: PositionPlace | undefined; ; ) {
+    const page = await store.read(device, { ...range, ...(after && { after }) });
+    yield page;
+    if (page.next === undefined) return;
+    after = page.next;
+  }
+}
+
+/** Reads both stores and compares counts of rows, and counts and sums of positions by device. Where they differ, for people. */
+export async function compareAll(source: Side, target: Side, work: LongWork): Promise<readonly string[]> {
+  const differences: string[] = [];
+  for (const table of movedTables) {
+    work.progress(() => `comparing ${table.name} ...`);
+    const [one, other] = [await source.count(table), await target.count(table)];
+    if (one !== other) differences.push(`the table ${table.name} has ${other} rows in place of ${one}`);
+    work.signal.throwIfAborted();
+  }
+  let devices = 0;
+  for await (const key of devicesOf(source)) {
+    const [one, other] = [await sumOf(key, source.positions), await sumOf(key, target.positions)];
+    if (one.count !== other.count || one.sum !== other.sum)
+      differences.push(`the positions of device ${key} differ: ${other.count} in place of ${one.count}`);
+    devices++;
+    work.signal.throwIfAborted();
+    work.progress(() => `comparing positions: ${devices} devices`);
+  }
+  return differences.slice(0, most);
+}
+
+async function sumOf(device: number, store: PositionStore): Promise<{ readonly count: number; readonly sum: number }> {
+  let [count, sum] = [0, 0];
+  for await (const { records } of pagesOf(device, store)) {
+    count += records.length;
+    for (const { time, key, receivedAt } of records)
+      sum = (31 * sum + (time % 1e9) + (key % 1e9) + (receivedAt % 1e9)) % 1e12;
+  }
+  return { count, sum };
 }

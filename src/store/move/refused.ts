@@ -10,4 +10,4 @@ export class MoveRefused extends Error {
 }
 
 /** What to do where a move was cut short. */
-export const runAgain = "Run the same command again: it goes on where it stopped.";
+export const runAgain = "Run the same command again: it begins anew.";

@@ -41,17 +41,10 @@ export const movedTables: readonly MovedTable[] = [
   numbered("refused", "seq"),
   keyed("refused_room", "device"),
   keyed("purge", "device"),
-  keyed("device_state", "device"),
-  keyed("shifts", "device"),
-  keyed("patch", "key"),
-  keyed("block", "seq"),
-  keyed("block_data", "seq"),
-  keyed("tail", "seq"),
+  keyed("device_head", "device"),
+  keyed("device_day", "device", "day"),
   keyed("setting", "name"),
 ];
 
 /** Rows that each engine writes for itself and no other one reads: which service wrote last to a PostgreSQL database. */
 export const ownRows: Readonly<Record<string, string>> = { setting: "name <> 'service'" };
-
-/** Tables that may hold something in a store that holds nothing. */
-export const mayHoldRows: ReadonlySet<string> = new Set(["setting", "account_quota"]);

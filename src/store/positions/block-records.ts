@@ -2,9 +2,9 @@ import { ContentHash } from "../../model/content-hash.ts";
 import { BodyReader } from "../blocks/bytes.ts";
 import { ExtrasRead } from "../blocks/extras.ts";
 import { readNumbers } from "../blocks/numbers.ts";
-import { ByteSink } from "../records/sink.ts";
 import { putView, type RecordFields } from "./packed-record.ts";
 import type { RecordWalk } from "./record-view.ts";
+import { ByteSink } from "./sink.ts";
 
 /** What a record of a block has. */
 export const valid = 1;

@@ -3,11 +3,11 @@ import type { DeviceKey } from "../../model/device.ts";
 import { BlockDamaged } from "../blocks/bytes.ts";
 import { ExtrasColumns } from "../blocks/extras.ts";
 import { putNumbers } from "../blocks/numbers.ts";
-import { isOutOfMemory } from "../records/damage.ts";
-import { ByteSink } from "../records/sink.ts";
 import { BlockRecords, hasCourse, hasSpeed, unlocated, valid } from "./block-records.ts";
+import { isOutOfMemory } from "./damage.ts";
 import { PackedCursor } from "./packed-record.ts";
 import type { RecordWalk } from "./record-view.ts";
+import { ByteSink } from "./sink.ts";
 import { SortedRecords } from "./sorted-records.ts";
 
 /*

@@ -1,9 +1,9 @@
 import { crc32 } from "node:zlib";
 import type { DeviceKey } from "../../model/device.ts";
 import type { DeviceRecords } from "../../ports/positions.ts";
-import { RecordsDamaged } from "../records/damage.ts";
-import type { ByteSink } from "../records/sink.ts";
+import { RecordsDamaged } from "./damage.ts";
 import { putRecord } from "./packed-record.ts";
+import type { ByteSink } from "./sink.ts";
 
 /*
  * A row of the log holds a commit, little endian:

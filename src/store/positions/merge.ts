@@ -1,5 +1,5 @@
-import type { ByteSink } from "../records/sink.ts";
 import type { RecordView, RecordWalk } from "./record-view.ts";
+import type { ByteSink } from "./sink.ts";
 
 /** Records that are to be merged. */
 export interface MergeSource {

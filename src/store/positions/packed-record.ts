@@ -1,9 +1,9 @@
 import { ContentHash } from "../../model/content-hash.ts";
 import type { SaidRecord } from "../../model/said.ts";
 import type { ExtrasColumns } from "../blocks/extras.ts";
-import { RecordsDamaged } from "../records/damage.ts";
-import type { ByteSink } from "../records/sink.ts";
+import { RecordsDamaged } from "./damage.ts";
 import type { RecordView } from "./record-view.ts";
+import type { ByteSink } from "./sink.ts";
 
 /*
  * A record as the log has it, little endian: u32 bytes of the whole record, u8 flags, f64 time; from the time until it was received as u32 ms, or f64 when it was received; where it has a

@@ -5,15 +5,15 @@ import { said, someSaid, sortedOnce, start, unlocated } from "../../../test/cont
 import { runs } from "../../../test/support/runs.ts";
 import type { SaidRecord } from "../../model/said.ts";
 import { BlockDamaged } from "../blocks/bytes.ts";
-import { RecordsDamaged } from "../records/damage.ts";
-import { ByteSink } from "../records/sink.ts";
 import { openBlock, packBlock } from "./block.ts";
 import { clustersOf } from "./clusters.ts";
+import { RecordsDamaged } from "./damage.ts";
 import { LogRow, putRow, sealRow } from "./log-row.ts";
 import { Merge } from "./merge.ts";
 import { putRecord, readPacked } from "./packed-record.ts";
 import { RecordRun } from "./record-run.ts";
 import type { RecordWalk } from "./record-view.ts";
+import { ByteSink } from "./sink.ts";
 import { SortedRecords } from "./sorted-records.ts";
 import { Places } from "./sqlite/places.ts";
 

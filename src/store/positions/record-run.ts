@@ -1,6 +1,6 @@
-import { ByteSink } from "../records/sink.ts";
 import { PackedCursor } from "./packed-record.ts";
 import type { RecordView } from "./record-view.ts";
+import { ByteSink } from "./sink.ts";
 
 /** Most records of a block. */
 const mostRecords = 1024;

@@ -1,4 +1,4 @@
-import type { ByteSink } from "../records/sink.ts";
+import type { ByteSink } from "./sink.ts";
 
 /** The present record of a walk over packed records, be they of the log or of a block. */
 export interface RecordView {

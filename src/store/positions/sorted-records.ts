@@ -1,6 +1,6 @@
-import type { ByteSink } from "../records/sink.ts";
 import { PackedCursor } from "./packed-record.ts";
 import type { RecordWalk } from "./record-view.ts";
+import type { ByteSink } from "./sink.ts";
 
 /** Walks over packed records in the order of event time; of one moment, in the order in which they stand. */
 export class SortedRecords implements RecordWalk {

@@ -1,6 +1,6 @@
 import { DatabaseError } from "pg";
 import { type StoreTrouble, StoreUnavailable } from "../../ports/store.ts";
-import { type CallFailure, EngineError, storeError as errorOf } from "../locations/failures.ts";
+import { type CallFailure, EngineError, storeError as errorOf } from "../failures.ts";
 
 /** Deadlocks and serialization failures: because of another transaction, the server rolled this one back. */
 const metAnother: ReadonlySet<string> = new Set(["40001", "40P01"]);

@@ -1,27 +1,10 @@
 import { sql } from "kysely";
 import type { Log } from "../../ports/log.ts";
-import type { Store } from "../../ports/store.ts";
 import { migrate } from "../migrations/migrations.ts";
-import { usualCommands, usualNotices } from "../opened.ts";
-import { AccountRows } from "../rows/accounts.ts";
-import { AlertRuleRows } from "../rows/alert-rules.ts";
-import { AlertRows } from "../rows/alerts.ts";
-import { CommandRows } from "../rows/commands.ts";
-import { DailyRows } from "../rows/daily.ts";
+import { usualCommands, usualNotices, usualRefusedBytes } from "../opened.ts";
 import type { Removals } from "../rows/device-removal.ts";
-import { DeviceRows } from "../rows/devices.ts";
-import { GeofenceRows } from "../rows/geofences.ts";
-import { GroupRows } from "../rows/groups.ts";
+import { type RowStores, rowStores } from "../rows/index.ts";
 import type { Owner } from "../rows/leases.ts";
-import { MuteRows } from "../rows/mutes.ts";
-import { CrowdedNotices } from "../rows/notice-room.ts";
-import { NoticeRows } from "../rows/notices.ts";
-import { RecipientRows } from "../rows/recipients.ts";
-import { RefusedRows } from "../rows/refused.ts";
-import { SecondFactorRows } from "../rows/second-factors.ts";
-import { ShareRows } from "../rows/shares.ts";
-import { SignInRows } from "../rows/sign-ins.ts";
-import { UserRows } from "../rows/users.ts";
 import { type SecretOptions, unlock } from "../secrets/unlock.ts";
 import { openVault, type Vault } from "../secrets/vault.ts";
 import { alone } from "./alone.ts";
@@ -43,6 +26,8 @@ export interface PostgresOptions {
   readonly commandsPerDevice?: number;
   /** Notices that each device may have. Unset: 10,000. */
   readonly noticesPerDevice?: number;
+  /** Bytes of refused reports that each device may have. Unset: 16 MiB. */
+  readonly refusedBytes?: number;
   /** Keys of the secrets; without them none is sealed: for tools and tests. */
   readonly secrets?: SecretOptions;
   /** How long things may take. Unset: `usualTimes`. */
@@ -57,10 +42,10 @@ export interface PostgresOptions {
 }
 
 /** All stores of a PostgreSQL database but that of positions, and what they are built on. */
-export interface PostgresRows extends Omit<Store, "locations"> {
+export interface PostgresRows extends RowStores {
   readonly tables: PostgresTables;
-  readonly vault: Vault;
-  readonly crowded: CrowdedNotices;
+  readonly check: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 const defaultConnections = 10;
@@ -75,28 +60,18 @@ export async function openPostgresRows(url: string, options: PostgresOptions): P
   const vault = await bringUpToDate(address, times, options);
   const pool = makePool({ address, connections, times, log, ...(service !== undefined && { service }) });
   const tables = new PostgresTables(pool, times.statement);
-  const crowded = new CrowdedNotices(options.noticesPerDevice ?? usualNotices);
   const owner = await ownerOf(service, tables);
+  const rows = rowStores({
+    ...{ database: tables, vault, log, owner },
+    removals: options.removals ?? { add() {}, doubt() {} },
+    together: runTogether(tables),
+    refusedBytes: options.refusedBytes ?? usualRefusedBytes,
+    commandsPerDevice: options.commandsPerDevice ?? usualCommands,
+    noticesPerDevice: options.noticesPerDevice ?? usualNotices,
+  });
   return {
+    ...rows,
     tables,
-    vault,
-    crowded,
-    devices: new DeviceRows(tables, options.removals ?? { add() {}, doubt() {} }),
-    users: new UserRows(tables),
-    accounts: new AccountRows(tables, vault),
-    groups: new GroupRows(tables),
-    commands: new CommandRows(tables, options.commandsPerDevice ?? usualCommands, owner.name),
-    daily: new DailyRows(tables),
-    geofences: new GeofenceRows(tables),
-    alertRules: new AlertRuleRows(tables, vault, log),
-    alerts: new AlertRows(tables),
-    notices: new NoticeRows(tables, { vault, crowded, together: runTogether(tables), owner }),
-    refused: new RefusedRows(tables),
-    recipients: new RecipientRows(tables),
-    mutes: new MuteRows(tables),
-    signIns: new SignInRows(tables),
-    shares: new ShareRows(tables),
-    secondFactors: new SecondFactorRows(tables, vault),
     // Fails unless a row can be written to the server's disk.
     check: async () => void (await sql.raw(touch).execute(tables)),
     close: () => tables.destroy(),

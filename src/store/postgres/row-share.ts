@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { storeError } from "../locations/failures.ts";
+import { storeError } from "../failures.ts";
 import { locks } from "./orders.ts";
 import { isOwner, takenOver, takenOverText } from "./ownership.ts";
 

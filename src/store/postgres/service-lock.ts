@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import type { Log } from "../../ports/log.ts";
-import { storeError } from "../locations/failures.ts";
+import { storeError } from "../failures.ts";
 import { durable } from "./durable.ts";
 import { endOf, endsWhenCutOff } from "./ending.ts";
 import { messageOf, storeError as storeErrorOf } from "./errors.ts";

@@ -2,9 +2,9 @@ import { crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { DeviceKey } from "../../model/device.ts";
 import type { Day, DeviceHead, FoldPoint, LateSpan } from "../../model/follow.ts";
 import type { Anchor, Totals, TotalsSums } from "../../model/location.ts";
+import { RecordsDamaged } from "../positions/damage.ts";
 import { PackedCursor, putRecord } from "../positions/packed-record.ts";
-import { RecordsDamaged } from "../records/damage.ts";
-import { ByteSink } from "../records/sink.ts";
+import { ByteSink } from "../positions/sink.ts";
 import { written } from "./json-columns.ts";
 
 /*

@@ -3,8 +3,9 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { checkNumber } from "../migrations/migrations.ts";
 import { checkKeys, sealingSettings } from "../secrets/unlock.ts";
-import { logHeaderBytes } from "./log-damage.ts";
 
+/** Bytes of the header of SQLite's own log (https://www.sqlite.org/fileformat2.html, 4.1): a shorter one holds nothing. */
+const logHeaderBytes = 32;
 /** Another program that moves the log locks the database meanwhile, ms. */
 const timeout = 5000;
 

@@ -13,8 +13,8 @@ import {
   SqliteIntrospector,
 } from "kysely";
 import { StoreUnavailable } from "../../ports/store.ts";
-import type { Mutex } from "../locations/mutex.ts";
 import type { RunTogether } from "../rows/statement-groups.ts";
+import type { Mutex } from "../workers/mutex.ts";
 import type { WorkerLink } from "../workers/worker-link.ts";
 import { LocklessCompiler } from "./compiler.ts";
 import type { SqliteReaderCalls, SqliteWriterCalls, SqlRequest, SqlValue } from "./messages.ts";

@@ -1,6 +1,6 @@
 import type { StoreTrouble } from "../../ports/store.ts";
-import { type CallFailure, EngineError } from "../locations/failures.ts";
-import { isOutOfMemory, recordsDamage } from "../records/damage.ts";
+import { type CallFailure, EngineError } from "../failures.ts";
+import { isOutOfMemory, recordsDamage } from "../positions/damage.ts";
 
 /** SQLITE_CORRUPT: a page of the database can't be read. */
 export const corrupt = 11;

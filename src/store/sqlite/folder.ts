@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { StoreUnavailable } from "../../ports/store.ts";
-import { EngineError } from "../locations/failures.ts";
+import { EngineError } from "../failures.ts";
 
 /** The data folder, or a file in it, can't be used as it is. The message names the folder and why, `advice` what to do about it. */
 export class DataFolderUnusable extends Error {
@@ -47,6 +47,11 @@ export function databaseOf(directory: string): string {
     // There is no database yet.
     return linkTarget(file) ?? file;
   }
+}
+
+/** The file of a folder's positions. */
+export function positionsOf(directory: string): string {
+  return join(realpathSync(directory), "positions.db");
 }
 
 /** Returns the path that a link names, or undefined when the file is no link. */

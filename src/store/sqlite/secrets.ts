@@ -2,7 +2,6 @@ import { type Kysely, sql } from "kysely";
 import type { Log } from "../../ports/log.ts";
 import type { Schema } from "../schema.ts";
 import type { SecretEngine } from "../secrets/unlock.ts";
-import { closedNumber } from "./open-mark.ts";
 
 /** The largest database that is rewritten at the start, which takes some ten seconds, bytes. */
 const wipedBytes = 1_073_741_824;
@@ -18,17 +17,14 @@ async function hasSettings(database: Kysely<Schema>): Promise<boolean> {
 
 /** Rewrites the database, because gaps of its pages, and its log, still hold the secrets in plain text or under an older key. */
 async function wipe(database: Kysely<Schema>, log: Log): Promise<void> {
-  const { rows } = await sql<{ size: number; number: number }>`
-    select page_count * page_size as size, user_version as number
-    from pragma_page_count, pragma_page_size, pragma_user_version`.execute(database);
-  const { size = 0, number = 0 } = rows[0] ?? {};
+  const { rows } = await sql<{ size: number }>`
+    select page_count * page_size as size from pragma_page_count, pragma_page_size`.execute(database);
+  const { size = 0 } = rows[0] ?? {};
   const advice =
     "gaps of the database may hold secrets as they were: stop the service and run VACUUM on it (docs/storage.md)";
   if (size > wipedBytes) return log.warn({ size }, advice);
   try {
     await sql`vacuum`.execute(database);
-    // The next step empties the log. Without this mark, a service that is killed then would not start again: the database would still say that it has a log.
-    await sql.raw(`pragma user_version = ${closedNumber(number)}`).execute(database);
     await sql`pragma wal_checkpoint(truncate)`.execute(database);
   } catch (error) {
     log.warn({ error, size }, advice);

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { Calls } from "../locations/calls.ts";
-import type { CallFailure } from "../locations/failures.ts";
+import type { CallFailure } from "../failures.ts";
+import type { Calls } from "./calls.ts";
 import type { AnswerMessage, RequestMessage } from "./messages.ts";
 import { giveWay } from "./priority.ts";
 import type { WorkerOrder } from "./worker-link.ts";

@@ -2,8 +2,8 @@ import { getCompileCacheDir } from "node:module";
 import { type Transferable, Worker } from "node:worker_threads";
 import type { Log } from "../../ports/log.ts";
 import { StoreUnavailable } from "../../ports/store.ts";
-import type { Calls, Link } from "../locations/calls.ts";
-import { storeError } from "../locations/failures.ts";
+import { storeError } from "../failures.ts";
+import type { Calls, Link } from "./calls.ts";
 import type { AnswerMessage, RequestMessage } from "./messages.ts";
 
 interface Waiting {

@@ -1,7 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../../model/device.ts";
 import type { Unreadable } from "../../../ports/positions.ts";
-import { ByteSink } from "../../records/sink.ts";
 import { damageOf } from "../../sqlite/engine-errors.ts";
 import { openBlock } from "../block.ts";
 import { type BlockHead, byArrival } from "../clusters.ts";
@@ -9,6 +8,7 @@ import { LogRow } from "../log-row.ts";
 import { Merge, type MergeSource } from "../merge.ts";
 import { PackedCursor } from "../packed-record.ts";
 import type { RecordWalk } from "../record-view.ts";
+import { ByteSink } from "../sink.ts";
 import { SortedRecords } from "../sorted-records.ts";
 import type { ReadAnswer, ReadRequest, RowContents, RowPlace } from "./messages.ts";
 

@@ -54,6 +54,11 @@ export class LogWriter {
     });
   }
 
+  /** Writes a row. */
+  check(): void {
+    this.#statements.noteFollowed.run(0);
+  }
+
   followed(seq: number): void {
     this.#statements.noteFollowed.run(seq);
   }

@@ -1,6 +1,6 @@
 import type { DeviceKey } from "../../../model/device.ts";
 import type { PositionPlace, PositionRange, Unreadable } from "../../../ports/positions.ts";
-import type { Call } from "../../locations/calls.ts";
+import type { Call } from "../../workers/calls.ts";
 import type { BlockChange } from "../compaction.ts";
 
 /** A change of a device's blocks. `number`: see `BlockHead`. */
@@ -44,6 +44,8 @@ export interface PositionWriterCalls {
     { readonly device: DeviceKey; readonly moment: number; readonly limit: number },
     readonly number[]
   >;
+  /** Writes a row. */
+  readonly check: Call<null, null>;
   readonly close: Call<null, null>;
 }
 

@@ -9,11 +9,11 @@ import type {
   PositionStore,
 } from "../../../ports/positions.ts";
 import { StoreUnavailable } from "../../../ports/store.ts";
-import { Mutex } from "../../locations/mutex.ts";
-import { ByteSink } from "../../records/sink.ts";
+import { Mutex } from "../../workers/mutex.ts";
 import { WorkerLink } from "../../workers/worker-link.ts";
 import { putRow } from "../log-row.ts";
 import { readPacked } from "../packed-record.ts";
+import { ByteSink } from "../sink.ts";
 import type { PositionPackerCalls, PositionReaderCalls, PositionWriterCalls } from "./messages.ts";
 import { Packing } from "./packing.ts";
 import { Places } from "./places.ts";
@@ -213,6 +213,12 @@ export class SqlitePositions implements PositionStore {
       this.#figures.blocks -= deleted.length;
       this.#figures.blockRecords -= deleted.reduce((sum, count) => sum + count, 0);
     }
+  }
+
+  /** Rejects where positions can't be written and read. */
+  async check(): Promise<void> {
+    await this.#writer.call("check", null);
+    await this.#reader.call("scan", { after: this.#seq, through: this.#seq });
   }
 
   figures(): PositionFigures {

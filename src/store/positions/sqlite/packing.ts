@@ -1,7 +1,7 @@
 import type { DeviceKey } from "../../../model/device.ts";
 import type { Log } from "../../../ports/log.ts";
-import type { Link } from "../../locations/calls.ts";
-import { isDown } from "../../locations/failures.ts";
+import { isDown } from "../../failures.ts";
+import type { Link } from "../../workers/calls.ts";
 import type { DeviceChange, PositionPackerCalls, PositionWriterCalls } from "./messages.ts";
 import type { Places } from "./places.ts";
 

@@ -1,0 +1,191 @@
+import { randomUUID } from "node:crypto";
+import type pg from "pg";
+import type { Log } from "../../ports/log.ts";
+import { checkNumber, movingNumber } from "../migrations/migrations.ts";
+import { openPostgresPositions, type PostgresPositions } from "../positions/postgres/open.ts";
+import { checkedAddress } from "../postgres/checks.ts";
+import { openPostgresStore } from "../postgres/open-store.ts";
+import { makePool, type ServerPool } from "../postgres/pool.ts";
+import { ServiceLock } from "../postgres/service-lock.ts";
+import { usualTimes } from "../postgres/times.ts";
+import { sealingSettings } from "../secrets/unlock.ts";
+import { MoveRefused } from "./refused.ts";
+import { type Cell, quoted, type Row, type Side } from "./side.ts";
+import { type MovedTable, movedTables, ownRows } from "./tables.ts";
+
+/** Tables of positions and of migrations, which go with the others where a move begins anew. */
+const otherTables = ["position", "position_pending", "position_kept", "migration"];
+/** PostgreSQL takes no more parameters in one statement. */
+const mostParameters = 60_000;
+
+/** A PostgreSQL database. */
+export class PostgresSide implements Side {
+  readonly shown: string;
+  readonly positions: PostgresPositions;
+  readonly #pool: ServerPool;
+  readonly #lock: ServiceLock;
+  #client: pg.PoolClient | undefined;
+
+  private constructor(shown: string, lock: ServiceLock, pool: ServerPool, positions: PostgresPositions) {
+    this.shown = shown;
+    this.#lock = lock;
+    this.#pool = pool;
+    this.positions = positions;
+  }
+
+  /** Locks a database that a service uses otherwise. */
+  static async openSource(url: string, log: Log): Promise<PostgresSide> {
+    const side = await PostgresSide.#open(url, log);
+    try {
+      const [row] = await side.#ask("select to_regclass('migration') is not null as is_there");
+      if (row?.is_there !== true)
+        throw new MoveRefused(`${side.shown} holds no data of a service`, "Name the service's database by --from.");
+      checkNumber(await side.#version());
+      return side;
+    } catch (error) {
+      await side.close();
+      throw error;
+    }
+  }
+
+  /** Makes the tables of a database that holds no data, or what a move has copied that has not ended: that goes. */
+  static async openTarget(url: string, log: Log): Promise<PostgresSide> {
+    const before = await PostgresSide.#open(url, log);
+    try {
+      const [row] = await before.#ask("select to_regclass('migration') is not null as is_there");
+      if (row?.is_there === true) {
+        if ((await before.#version()) !== movingNumber)
+          throw new MoveRefused(`${before.shown} holds data already`, "Choose an empty database by --to.");
+        for (const name of [...movedTables.map((table) => table.name), ...otherTables])
+          await before.#ask(`drop table if exists ${quoted(name)} cascade`);
+        await before.#ask("drop sequence if exists position_commit");
+      }
+    } finally {
+      await before.close();
+    }
+    await (await openPostgresStore(url, { log })).close();
+    return PostgresSide.#open(url, log);
+  }
+
+  static async #open(url: string, log: Log): Promise<PostgresSide> {
+    const address = await checkedAddress(url, usualTimes);
+    const lock = await ServiceLock.take({ address, times: usualTimes, log, service: randomUUID() });
+    const pool = makePool({ address, connections: 2, times: usualTimes, log, mayTakeLong: true });
+    try {
+      const positions = await openPostgresPositions(address, { log });
+      return new PostgresSide(`the database ${address.database} at ${address.host}`, lock, pool, positions);
+    } catch (error) {
+      await pool.end();
+      await lock.release();
+      throw error;
+    }
+  }
+
+  async #ask(text: string, values: readonly Cell[] = []): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const query = { text, values: [...values] };
+    const { rows } = await (this.#client?.query(query) ?? this.#pool.query(query));
+    return rows;
+  }
+
+  async #version(): Promise<number> {
+    const [row] = await this.#ask("select max(number) as number from migration");
+    return Number(row?.number ?? 0);
+  }
+
+  async page({ name, key }: MovedTable, after: Row | undefined, limit: number): Promise<readonly Row[]> {
+    const columns = key.map(quoted).join(", ");
+    const behind = after === undefined ? "" : `and (${columns}) > (${key.map((_, at) => `$${at + 1}`).join(", ")})`;
+    const own = ownRows[name] ?? "true";
+    const rows = await this.#ask(
+      `select * from ${quoted(name)} where ${own} ${behind} order by ${columns} limit ${limit}`,
+      after === undefined ? [] : key.map((column) => after[column] ?? null),
+    );
+    return rows.map((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, cellOf(value)])));
+  }
+
+  async count({ name }: MovedTable): Promise<number> {
+    const [row] = await this.#ask(`select count(*) as n from ${quoted(name)} where ${ownRows[name] ?? "true"}`);
+    return Number(row?.n);
+  }
+
+  async together(work: () => Promise<void>): Promise<void> {
+    this.#client = await this.#pool.connect();
+    let failure: Error | undefined;
+    try {
+      await this.#ask("begin");
+      await work();
+      await this.#ask("commit");
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+      throw error;
+    } finally {
+      this.#client.release(failure);
+      this.#client = undefined;
+    }
+  }
+
+  async clear({ name }: MovedTable): Promise<void> {
+    await this.#ask(`delete from ${quoted(name)}`);
+  }
+
+  async put({ name }: MovedTable, rows: readonly Row[]): Promise<void> {
+    const columns = Object.keys(rows[0] ?? {});
+    const most = Math.max(1, Math.floor(mostParameters / Math.max(1, columns.length)));
+    for (let at = 0; at < rows.length; at += most) {
+      const some = rows.slice(at, at + most);
+      let mark = 0;
+      const values = some.map(() => `(${columns.map(() => `$${++mark}`).join(", ")})`).join(", ");
+      await this.#ask(
+        `insert into ${quoted(name)} (${columns.map(quoted).join(", ")}) overriding system value values ${values}`,
+        some.flatMap((row) => columns.map((column) => row[column] ?? null)),
+      );
+    }
+  }
+
+  async highest({ name, key: [key] }: MovedTable): Promise<number> {
+    const [sequence] = await this.#ask("select pg_get_serial_sequence($1, $2) as name", [quoted(name), key]);
+    const [row] = await this.#ask(
+      `select (last_value - case when is_called then 0 else 1 end) as highest from ${String(sequence?.name)}`,
+    );
+    return Number(row?.highest ?? 0);
+  }
+
+  async goOnBehind({ name, key: [key] }: MovedTable, highest: number): Promise<void> {
+    await this.#ask("select setval(pg_get_serial_sequence($1, $2), $3, $3 > 0)", [
+      quoted(name),
+      key,
+      Math.max(1, highest),
+    ]);
+  }
+
+  async keyIds(): Promise<readonly string[]> {
+    const marks = sealingSettings.map((_, at) => `$${at + 1}`).join(", ");
+    const rows = await this.#ask(`select distinct value from setting where name in (${marks}) order by value`, [
+      ...sealingSettings,
+    ]);
+    return rows.map(({ value }) => String(value));
+  }
+
+  async begin(): Promise<void> {
+    await this.#ask("insert into migration (number, name) values ($1, 'moving') on conflict do nothing", [
+      movingNumber,
+    ]);
+  }
+
+  async finish(): Promise<void> {
+    await this.#ask("delete from migration where number = $1", [movingNumber]);
+  }
+
+  async close(): Promise<void> {
+    await this.positions.close();
+    await this.#pool.end();
+    await this.#lock.release();
+  }
+}
+
+function cellOf(value: unknown): Cell {
+  if (typeof value === "boolean") return value ? 1 : 0;
+  if (value === null || typeof value === "number" || typeof value === "string" || value instanceof Uint8Array)
+    return value;
+  throw new TypeError(`no column holds a ${typeof value}`);
+}

@@ -1,0 +1,165 @@
+import { rmSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import type { Log } from "../../ports/log.ts";
+import { giveLockToOwner } from "../backup/owner.ts";
+import { hasData } from "../backup/placing.ts";
+import { checkVersion, keyIdsOf } from "../backup/version.ts";
+import { movingNumber } from "../migrations/migrations.ts";
+import { openSqlitePositions, type SqlitePositions } from "../positions/sqlite/open.ts";
+import { databaseOf, makeFolder, positionsOf } from "../sqlite/folder.ts";
+import { waitForFolder } from "../sqlite/lock.ts";
+import { openSqliteStore } from "../sqlite/open.ts";
+import { MoveRefused } from "./refused.ts";
+import { type Cell, quoted, type Row, type Side } from "./side.ts";
+import { type MovedTable, ownRows } from "./tables.ts";
+
+const busyTimeoutMs = 5000;
+
+/** A data folder. */
+export class SqliteSide implements Side {
+  readonly shown: string;
+  readonly positions: SqlitePositions;
+  readonly #database: DatabaseSync;
+  readonly #lock: { release(): void };
+
+  private constructor(
+    directory: string,
+    lock: { release(): void },
+    database: DatabaseSync,
+    positions: SqlitePositions,
+  ) {
+    this.shown = resolve(directory);
+    this.#lock = lock;
+    this.#database = database;
+    this.positions = positions;
+  }
+
+  /** Locks a folder that a service uses otherwise. Rejects with `MoveRefused`, `DataFolderInUse` and what `checkVersion` throws. */
+  static async openSource(directory: string, pid: number, log: Log): Promise<SqliteSide> {
+    if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory() || !hasData(directory))
+      throw new MoveRefused(
+        `${directory} is no data folder: it has no waybeam.db`,
+        "Name the data folder of the service by --from.",
+      );
+    return SqliteSide.#open(directory, pid, log, (database) => checkVersion(database));
+  }
+
+  /** Makes the tables of a folder that holds no data, or what a move has copied that has not ended: that goes. */
+  static async openTarget(directory: string, pid: number, log: Log): Promise<SqliteSide> {
+    makeFolder(directory);
+    if (hasData(directory)) {
+      const half = await SqliteSide.#open(directory, pid, log, () => {});
+      const isHalf = half.#isMoving();
+      await half.close();
+      if (!isHalf)
+        throw new MoveRefused(
+          `the data folder ${directory} holds data already`,
+          "Choose a folder without a database by --to.",
+        );
+      for (const file of [databaseOf(directory), positionsOf(directory)])
+        for (const end of ["", "-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
+    }
+    await (await openSqliteStore({ directory, pid, log })).close();
+    return SqliteSide.#open(directory, pid, log, () => {});
+  }
+
+  static async #open(
+    directory: string,
+    pid: number,
+    log: Log,
+    check: (database: DatabaseSync) => void,
+  ): Promise<SqliteSide> {
+    const lock = await waitForFolder(directory, pid);
+    let database: DatabaseSync | undefined;
+    try {
+      database = new DatabaseSync(databaseOf(directory), { timeout: busyTimeoutMs });
+      check(database);
+      const positions = await openSqlitePositions({ file: positionsOf(directory), log });
+      return new SqliteSide(directory, lock, database, positions);
+    } catch (error) {
+      database?.close();
+      giveLockToOwner(directory);
+      lock.release();
+      throw error;
+    }
+  }
+
+  #isMoving(): boolean {
+    const has = this.#database.prepare("select 1 from sqlite_master where name = 'migration'").get();
+    const moving = "select 1 from migration where number = ?";
+    return has !== undefined && this.#database.prepare(moving).get(movingNumber) !== undefined;
+  }
+
+  async page({ name, key }: MovedTable, after: Row | undefined, limit: number): Promise<readonly Row[]> {
+    const columns = key.map(quoted).join(", ");
+    const behind = after === undefined ? "" : `and (${columns}) > (${key.map(() => "?").join(", ")})`;
+    const own = ownRows[name] ?? "true";
+    const rows = this.#database
+      .prepare(`select * from ${quoted(name)} where ${own} ${behind} order by ${columns} limit ${limit}`)
+      .all(...(after === undefined ? [] : key.map((column) => after[column] ?? null)));
+    return rows.map((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, cellOf(value)])));
+  }
+
+  async count({ name }: MovedTable): Promise<number> {
+    const own = ownRows[name] ?? "true";
+    return Number(this.#database.prepare(`select count(*) as n from ${quoted(name)} where ${own}`).get()?.n);
+  }
+
+  async together(work: () => Promise<void>): Promise<void> {
+    this.#database.exec("begin immediate");
+    try {
+      await work();
+      this.#database.exec("commit");
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec("rollback");
+      throw error;
+    }
+  }
+
+  async clear({ name }: MovedTable): Promise<void> {
+    this.#database.exec(`delete from ${quoted(name)}`);
+  }
+
+  async put({ name }: MovedTable, rows: readonly Row[]): Promise<void> {
+    const columns = Object.keys(rows[0] ?? {});
+    const insert = this.#database.prepare(
+      `insert into ${quoted(name)} (${columns.map(quoted).join(", ")}) values (${columns.map(() => "?").join(", ")})`,
+    );
+    for (const row of rows) insert.run(...columns.map((column): SQLInputValue => row[column] ?? null));
+  }
+
+  async highest({ name }: MovedTable): Promise<number> {
+    return Number(this.#database.prepare("select seq from sqlite_sequence where name = ?").get(name)?.seq ?? 0);
+  }
+
+  async goOnBehind({ name }: MovedTable, highest: number): Promise<void> {
+    this.#database.prepare("delete from sqlite_sequence where name = ?").run(name);
+    this.#database.prepare("insert into sqlite_sequence (name, seq) values (?, ?)").run(name, highest);
+  }
+
+  async keyIds(): Promise<readonly string[]> {
+    return keyIdsOf(this.#database);
+  }
+
+  async begin(): Promise<void> {
+    this.#database.prepare("insert or ignore into migration (number, name) values (?, 'moving')").run(movingNumber);
+  }
+
+  async finish(): Promise<void> {
+    this.#database.prepare("delete from migration where number = ?").run(movingNumber);
+  }
+
+  async close(): Promise<void> {
+    await this.positions.close();
+    this.#database.close();
+    giveLockToOwner(this.shown);
+    this.#lock.release();
+  }
+}
+
+function cellOf(value: unknown): Cell {
+  if (value === null || typeof value === "number" || typeof value === "string" || value instanceof Uint8Array)
+    return value;
+  throw new TypeError(`no column holds a ${typeof value}`);
+}

@@ -1,33 +1,26 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Store } from "../../src/ports/store.ts";
-import { runs } from "../support/runs.ts";
+import { readAll, said } from "./positions/said.ts";
 import { accountContract } from "./store/accounts.ts";
-import { accountAlertContract, alertCommitContract, alertContract } from "./store/alerts.ts";
+import { accountAlertContract, alertContract } from "./store/alerts.ts";
 import { asReadContract } from "./store/as-read.ts";
 import { commandContract } from "./store/commands.ts";
 import { dailyContract } from "./store/daily.ts";
+import { followContract } from "./store/follow.ts";
+import { day, emptyHead } from "./store/followed.ts";
 import { groupContract } from "./store/groups.ts";
 import { makeAccount, makeDevice, now, type StoreHarness, unique, userFields } from "./store/harness.ts";
 import { listContract } from "./store/lists.ts";
-import { commitContract, historyContract, removalContract } from "./store/locations.ts";
 import { muteContract } from "./store/mutes.ts";
 import { noticeContract } from "./store/notices.ts";
-import { oldPositionContract, positionDaysContract } from "./store/old-positions.ts";
-import { propertyContract } from "./store/property.ts";
-import { append, batchOf, readAll, record } from "./store/records.ts";
+import { positionDaysContract } from "./store/position-days.ts";
+import { refusedContract } from "./store/refused.ts";
+import { removalContract } from "./store/removal.ts";
 import { deviceContract } from "./store/rows.ts";
 import { ruleContract } from "./store/rules.ts";
 import { shareContract } from "./store/shares.ts";
 import { signInContract } from "./store/sign-ins.ts";
-
-/** What of the contract is asked. */
-export interface ContractOptions {
-  /** Why it can't run here. */
-  readonly skip?: string | false;
-  /** How many random histories are tried. Each is read after some starts. Unset: 40, or fewer in `npm test`. */
-  readonly histories?: number;
-}
 
 /**
  * Everything that the port promises, for any engine. `make` gives a place without data; its stores are opened one after the other.
@@ -36,7 +29,7 @@ export interface ContractOptions {
 export function storeContract(
   engine: string,
   make: () => Promise<StoreHarness>,
-  { skip = false, histories = runs(40) }: ContractOptions = {},
+  { skip = false }: { readonly skip?: string | false } = {},
 ): void {
   describe(`store contract: ${engine}`, { skip }, () => {
     let harness: StoreHarness | undefined;
@@ -73,12 +66,9 @@ export function storeContract(
     signInContract(store, reopen);
     shareContract(store, reopen);
     positionDaysContract(store);
-    alertCommitContract(store, reopen);
-    removalContract(store);
-    commitContract(store);
-    historyContract(store);
-    oldPositionContract(store, reopen);
-    propertyContract(store, reopen, histories);
+    followContract(store, reopen);
+    refusedContract(store);
+    removalContract(store, reopen);
     restartContract(store, reopen);
   });
 }
@@ -95,10 +85,12 @@ function restartContract(store: () => Store, reopen: () => Promise<void>): void 
       await store().accounts.setting(setting, () => "kept");
       await store().users.addUsage([{ userKey: user.key, day: "2026-11-21", requests: 2 }], []);
       const refused = [{ device: device.key, receivedAt: now, time: 1, cause: "future" as const, report: "{}" }];
-      const commit = append(device.key, 1, [record(1), record(2)]);
-      await store().locations.commit({ devices: [commit, append(gone.key, 1, [record(1)])], refused });
+      await store().refused.add(refused);
+      const records = [said(1), said(2)];
+      await store().positions.append([device, gone].map(({ key }) => ({ device: key, records })));
+      const head = { ...emptyHead, newest: said(2), rules: "on" };
+      await store().follow.commit([device, gone].map(({ key }) => ({ device: key, head, days: [day(1, 5)] })));
       await store().devices.remove(gone.key);
-      const before = await readAll(store(), device.key);
       await reopen();
       await store().check();
       assert.deepEqual(await store().accounts.find(account.key), account);
@@ -106,12 +98,12 @@ function restartContract(store: () => Store, reopen: () => Promise<void>): void 
       assert.deepEqual(await store().users.findByEmail(user.email), user);
       assert.deepEqual(await store().users.usage(user.key, "2026-11-21"), { total: 2, daily: 2 });
       assert.equal(await store().accounts.setting(setting, () => "other"), "kept");
-      assert.deepEqual(await store().locations.states([device.key]), [commit.state]);
+      assert.deepEqual(await store().follow.heads([device.key, gone.key]), [head, undefined]);
+      assert.deepEqual(await store().follow.days(device.key, { order: "first", limit: 5 }), [day(1, 5)]);
       assert.deepEqual((await store().refused.page(device.key, 5)).reports, refused);
-      assert.deepEqual(await readAll(store(), device.key), before);
-      assert.equal((await readAll(store(), gone.key)).count, 0);
-      assert.equal(await store().locations.commit(batchOf(append(device.key, 2, [record(3)]))), undefined);
-      assert.equal((await readAll(store(), device.key)).count, 3);
+      assert.deepEqual((await readAll(store().positions, device.key)).records, records);
+      await store().positions.append([{ device: device.key, records: [said(3)] }]);
+      assert.equal((await readAll(store().positions, device.key)).records.length, 3);
     });
   });
 }

@@ -1,12 +1,11 @@
-import type { Alert } from "../../../src/model/alert.ts";
+import type { Alert, AlertEnd } from "../../../src/model/alert.ts";
 import type { AlertCommand, AlertRuleFields, Recipient, WebhookTarget } from "../../../src/model/alert-rule.ts";
-import type { DeviceCommit } from "../../../src/model/commit.ts";
 import type { DeviceKey } from "../../../src/model/device.ts";
 import type { NewNotice, Notice, NoticeTarget } from "../../../src/model/notice.ts";
 import type { GeofenceFields } from "../../../src/ports/alert-store.ts";
 import type { Store } from "../../../src/ports/store.ts";
+import { emptyHead } from "./followed.ts";
 import { now, unique } from "./harness.ts";
-import { append, batchOf, record } from "./records.ts";
 
 export function ruleFields(changes: Partial<Omit<AlertRuleFields, "type" | "parameters">> = {}): AlertRuleFields {
   return {
@@ -55,7 +54,8 @@ export function newAlert(device: DeviceKey, seconds: number, changes: Partial<Al
     speed: 92,
     critical: false,
     late: false,
-    facts: { value: 92, limit: 80 },
+    // What tells it from others of its rule at the same moment.
+    facts: { value: 92, limit: 80, event: unique("event ") },
     text: "Speed 92 km/h over the limit of 80",
     ...changes,
   };
@@ -96,18 +96,16 @@ export function asStored(notice: NewNotice, account: number, key: number): Notic
   return { ...notice, account, key, attempts: 0, finishedAt, peerId: null, countedDay: null };
 }
 
-/** The next commit of a device: one record, with these alerts and notices. */
+/** Commits what rules found of a device. */
 export async function commitAlerts(
-  store: Store,
+  store: Pick<Store, "follow">,
   device: DeviceKey,
   alerts: readonly Alert[],
   notices: readonly NewNotice[] = [],
-): Promise<DeviceCommit> {
-  const [before] = await store.locations.states([device]);
-  const version = (before?.version ?? 0) + 1;
-  const commit = append(device, version, [record(version)], { alerts, notices });
-  if ((await store.locations.commit(batchOf(commit))) !== undefined) throw new Error("the commit met another one");
-  return commit;
+  ended: readonly AlertEnd[] = [],
+): Promise<void> {
+  const [head = emptyHead] = await store.follow.heads([device]);
+  await store.follow.commit([{ device, head, days: [], alerts, notices, ended }]);
 }
 
 /** One queued notice of an alert of its own; as it is stored. */

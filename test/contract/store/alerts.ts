@@ -4,9 +4,8 @@ import fc from "fast-check";
 import type { Alert } from "../../../src/model/alert.ts";
 import type { AlertKey, AlertsWanted, StoredAlert } from "../../../src/ports/alert-store.ts";
 import type { Store } from "../../../src/ports/store.ts";
-import { commitAlerts, newAlert, newNotice } from "./alert-values.ts";
+import { commitAlerts, newAlert } from "./alert-values.ts";
 import { makeAccount, makeDevice, now } from "./harness.ts";
-import { append, batchOf, readAll, record } from "./records.ts";
 
 const everything = { from: 0, to: 8e15, limit: 1000 };
 
@@ -205,8 +204,7 @@ export function accountAlertContract(store: () => Store): void {
       await store().alerts.acknowledge([keys[1] ?? 0, keys[3] ?? 0], act);
       await store().alerts.acknowledge([keys[1] ?? 0], { ...act, note: "another" });
       const ended = [81, 82, 83, 84].map((ruleKey) => ({ ruleKey, time: now + 20_000, foundAt: now + 21_000 }));
-      const commit = append(key, 2, [record(2)], { ended: [...ended, ...ended] });
-      assert.equal(await store().locations.commit(batchOf(commit)), undefined);
+      await commitAlerts(store(), key, [], [], [...ended, ...ended]);
       const standing = async (ids: readonly string[]) =>
         (await store().alerts.ofAccount(account, ids)).map(({ handling }) => handling);
       const [closed, acknowledged] = [{ at: now + 21_000, user: null, note: null }, act];
@@ -240,8 +238,7 @@ export function accountAlertContract(store: () => Store): void {
       const end = { ruleKey: 91, time: now + 20_000, foundAt };
       const line = newAlert(key, 6, { ruleKey: 91, phase: "withdrawn" });
       const withdrawn = [gone, critical].map(({ id, time }) => ({ ruleKey: 91, time, foundAt, withdrawn: id }));
-      const first = append(key, 2, [record(2)], { alerts: [line], ended: withdrawn });
-      assert.equal(await store().locations.commit(batchOf(first)), undefined);
+      await commitAlerts(store(), key, [line], [], withdrawn);
       const standing = async () => {
         const found = await store().alerts.ofAccount(
           account,
@@ -257,8 +254,7 @@ export function accountAlertContract(store: () => Store): void {
         ["closed", null, undefined],
       ]);
       const gone2 = { ...end, time: ended.time, withdrawn: ended.id };
-      const second = append(key, 3, [record(3)], { ended: [end, gone2, gone2] });
-      assert.equal(await store().locations.commit(batchOf(second)), undefined);
+      await commitAlerts(store(), key, [], [], [end, gone2, gone2]);
       const last = await standing();
       assert.deepEqual(last[0], ["closed", end.time, foundAt]);
       assert.deepEqual([last[3]?.[0], last[3]?.[2]], ["closed", foundAt]);
@@ -273,10 +269,8 @@ export function accountAlertContract(store: () => Store): void {
       const { key } = await makeDevice(store(), account);
       const [first, second] = [newAlert(key, 1), newAlert(key, 3)];
       const over = newAlert(key, 4, { phase: "over" });
-      await commitAlerts(store(), key, []);
       const end = (seconds: number) => ({ ruleKey: 1, time: now + seconds * 1000, foundAt: now + 9000 });
-      const commit = append(key, 2, [record(2)], { alerts: [first, second, over], ended: [end(4), end(2)] });
-      assert.equal(await store().locations.commit(batchOf(commit)), undefined);
+      await commitAlerts(store(), key, [first, second, over], [], [end(4), end(2)]);
       const found = await store().alerts.ofAccount(account, [first.id, second.id]);
       const ends = new Map(found.map(({ id, handling }) => [id, handling.endedAt]));
       assert.deepEqual([ends.get(first.id), ends.get(second.id)], [now + 2000, now + 4000]);
@@ -314,58 +308,4 @@ function isWanted(alert: Alert, { from, to, ruleKey, type, state, critical }: Al
     (state === undefined || own === state) &&
     (critical === undefined || alert.critical === critical)
   );
-}
-
-/** Alerts as part of the commits of positions. */
-export function alertCommitContract(store: () => Store, reopen: () => Promise<void>): void {
-  describe("alerts of commits", () => {
-    const device = async () => (await makeDevice(store(), (await makeAccount(store())).key)).key;
-
-    it("are not written by a commit that meets another one, also when it is the same again", async () => {
-      const [key, stale] = [await device(), await device()];
-      await commitAlerts(store(), stale, []);
-      const alert = newAlert(key, 1);
-      const notice = newNotice(alert);
-      const commit = append(key, 1, [record(1)], { alerts: [alert], notices: [notice] });
-      const batch = batchOf(commit, append(stale, 1, [record(1)], { alerts: [newAlert(stale, 1)] }));
-      assert.deepEqual(await store().locations.commit(batch), { conflicts: [stale] });
-      assert.deepEqual(await store().alerts.list(key, everything), []);
-      assert.deepEqual(await store().alerts.list(stale, everything), []);
-      assert.equal(await store().notices.find(key, notice.id), undefined);
-      assert.equal(await store().locations.commit(batchOf(commit)), undefined);
-      // As it is tried again when its answer was lost.
-      assert.deepEqual(await store().locations.commit(batchOf(commit)), { conflicts: [key] });
-      assert.equal((await store().alerts.list(key, everything)).length, 1);
-      assert.equal((await store().notices.list(key, { limit: 5 })).length, 1);
-    });
-
-    it("are written with their fixes, states and notices, or nothing is", async () => {
-      const key = await device();
-      const known = newAlert(key, 1);
-      await commitAlerts(store(), key, [known]);
-      const [before] = await store().locations.states([key]);
-      const fresh = newAlert(key, 2);
-      const twice = newNotice(fresh);
-      for (const changes of [{ alerts: [fresh, known] }, { alerts: [fresh], notices: [twice, twice] }])
-        await assert.rejects(store().locations.commit(batchOf(append(key, 2, [record(2)], changes))));
-      assert.deepEqual(await store().locations.states([key]), [before]);
-      assert.equal((await readAll(store(), key)).count, 1);
-      assert.equal((await store().alerts.list(key, everything)).length, 1);
-      assert.deepEqual(await store().notices.list(key, { limit: 5 }), []);
-      await commitAlerts(store(), key, [fresh], [twice]);
-      assert.equal((await store().alerts.list(key, everything)).length, 2);
-    });
-
-    it("need no fix: what time alone made true is committed with the state", async () => {
-      const key = await device();
-      const state = { version: 1, time: 0, arrivals: 0, totals: record(0).totals, rules: '{"7":"ñ"}' };
-      const alert = newAlert(key, 1, { latitude: null, longitude: null });
-      const commit = { device: key, records: [], patches: [], state, alerts: [alert] };
-      assert.equal(await store().locations.commit(batchOf(commit)), undefined);
-      await reopen();
-      assert.deepEqual(await store().locations.states([key]), [state]);
-      assert.equal((await store().alerts.list(key, everything))[0]?.id, alert.id);
-      assert.equal((await readAll(store(), key)).count, 0);
-    });
-  });
 }

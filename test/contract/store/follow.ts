@@ -186,15 +186,16 @@ export function followContract(store: () => Store, reopen: () => Promise<void>):
     it("can be raised again at the moment at which it was withdrawn, as often as that happens", async () => {
       const key = await device();
       const ids: string[] = [];
+      const facts = { value: 92 };
       for (let time = 0; time < 3; time++) {
-        const raised = newAlert(key, 1);
-        const line = newAlert(key, 1, { phase: "withdrawn" });
+        const raised = newAlert(key, 1, { facts });
+        const line = newAlert(key, 1, { facts, phase: "withdrawn" });
         const ended = [{ ruleKey: 1, time: raised.time, foundAt: raised.raisedAt, withdrawn: raised.id }];
         await store().follow.commit([{ ...commitOf(key), alerts: [raised] }]);
         await store().follow.commit([{ ...commitOf(key), alerts: [line], ended }]);
         ids.push(raised.id, line.id);
       }
-      const last = newAlert(key, 1);
+      const last = newAlert(key, 1, { facts });
       await store().follow.commit([{ ...commitOf(key), alerts: [last] }]);
       const found = await store().alerts.list(key, everything);
       assert.deepEqual(

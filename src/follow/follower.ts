@@ -23,7 +23,7 @@ import { Refolding } from "./refolding.ts";
 import { standingOf } from "./standing.ts";
 
 /** Memory of records that wait for the head of one device, bytes. What is more is read from the store afterwards. */
-const mostWaitingBytes = 1024 * 1024;
+const mostWaitingBytes = 8 * 1024 * 1024;
 
 /** What the follower works with. */
 export interface FollowerDeps {

@@ -9,8 +9,7 @@ import { accessories, type ReadingName, readingRows } from "./readings.ts";
 function record(report: Report, more: Partial<LocationRecord> = {}): LocationRecord {
   return {
     time: Date.UTC(2026, 0, 1),
-    arrival: 1,
-    hash: 1,
+    key: 1,
     receivedAt: Date.UTC(2026, 0, 1, 0, 0, 5),
     valid: true,
     latitude: 48.1,

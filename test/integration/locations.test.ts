@@ -112,16 +112,3 @@ describe("locations", () => {
     assert.equal(typeof damaged.json.refused[0].report, "string");
   });
 });
-
-test("an account sees that a device's reports can't be stored, and why", async (context) => {
-  const broken = await startRest({
-    setAsides: { setAside: () => ({ since: Date.UTC(2026, 10, 22), cause: "damaged", kept: 3, left: 1, tries: 2 }) },
-  });
-  context.after(() => endRest(broken));
-  const owner = { token: await broken.ownerToken() };
-  await broken.call("POST", "/api/devices", { ...owner, body: { id: "broken" } });
-  const { refused, setAside } = (await broken.call("GET", "/api/devices/broken/refused", owner)).json;
-  assert.deepEqual(refused, []);
-  const expected = { since: "2026-11-22T00:00:00.000Z", cause: "damaged", kept: 3, left: 1, tries: 2 };
-  assert.deepEqual(setAside, expected);
-});

@@ -6,6 +6,6 @@ export const noAlertEngine: AlertEngine = {
   watches: () => false,
   watch: () => undefined,
   review: () => undefined,
-  committed: () => undefined,
+  followed: () => undefined,
   heard: () => undefined,
 };

@@ -4,12 +4,13 @@ import { checkRule, needsOfRule, RuleTrial } from "../../src/alerts/index.ts";
 import { hashApiKey, makeApiKey } from "../../src/auth/api-key.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";
 import { bootstrap } from "../../src/domain/accounts.ts";
+import { Follower } from "../../src/follow/follower.ts";
+import { FoldedHistories } from "../../src/history/histories.ts";
 import { defaultLimits, type HttpLimits } from "../../src/http/limits.ts";
 import { createHttp, type HttpServer } from "../../src/http/server.ts";
 import type { HttpDeps } from "../../src/http/services.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
-import { lastLocationsOf } from "../../src/ingest/states.ts";
 import type { User } from "../../src/model/account.ts";
 import type { Report } from "../../src/model/effects.ts";
 import type { Quotas } from "../../src/model/quotas.ts";
@@ -29,7 +30,6 @@ import type { Dispatcher } from "../../src/ports/dispatcher.ts";
 import type { Mailer } from "../../src/ports/mailer.ts";
 import type { Quarantine } from "../../src/ports/quarantine.ts";
 import type { PositionKeeper } from "../../src/ports/retention.ts";
-import type { SetAsides } from "../../src/ports/set-aside.ts";
 import type { SmsSender } from "../../src/ports/sms.ts";
 import type { Store } from "../../src/ports/store.ts";
 import type { Trace } from "../../src/ports/trace.ts";
@@ -148,8 +148,6 @@ export interface RestOptions {
   readonly quotas?: Quotas;
   /** Where users are told of changes of their way in; nobody is unless given. */
   readonly mailer?: Mailer;
-  /** What of devices can't be stored; all of it can unless given. */
-  readonly setAsides?: SetAsides;
 }
 
 const unreachable: Dispatcher = { dispatch: async () => ({ outcome: "notConnected" }), onReachable: () => {} };
@@ -166,7 +164,6 @@ export async function startRest({
   dispatcher = unreachable,
   sms,
   mailer,
-  setAsides,
   caps,
   resends,
   codeLimits,
@@ -186,13 +183,17 @@ export async function startRest({
     { store, clock, ids, makeApiKey, keep: async () => {} },
     { name: "First", timeZone: "Etc/UTC", licenses: 20, ownerEmail: "Owner@Example.com" },
   );
+  const engine = noAlertEngine;
+  const follower = new Follower({ store, engine, bus, clock, log, mostLagBytes: 1e9 });
+  await follower.start();
   const ingest = new Ingest(
     { maxFutureMs: 600_000 },
-    { store, bus, clock, log, metrics: ingestMetrics(metrics), engine: noAlertEngine },
+    { store, bus, clock, log, metrics: ingestMetrics(metrics), engine, following: follower },
   );
   const letters = createLetters({ mailer, clock, ids, log });
   if (quotas !== undefined) await store.accounts.setUsualQuotas(quotas);
   const served = spoil?.(store) ?? store;
+  const histories = new FoldedHistories({ ...served, heads: follower });
   const http = await createHttp(
     { host, port: 0, trustProxy, consoleFolder, limits: { ...defaultLimits, ...limits } },
     {
@@ -219,15 +220,15 @@ export async function startRest({
       alertTrial: new RuleTrial({
         geofences: served.geofences,
         accounts: served.accounts,
-        locations: served.locations,
+        histories,
         clock,
         ids,
       }),
       operatorKeyHash: hashApiKey(operatorKey),
       requireEncryptedPasswords,
-      positionKeeper: ingest.keeping,
-      lastLocations: lastLocationsOf(ingest.states),
-      setAsides: setAsides ?? ingest,
+      histories,
+      positionKeeper: follower.keeping,
+      lastLocations: follower,
       readiness: async () => ({ ready, checks: { store: ready ? "ok" : "failed" } }),
       shownMetrics: { text: () => metrics.text(), tokenHash: hashApiKey(metricsToken) },
     },
@@ -271,6 +272,7 @@ export async function startRest({
   async function stop(): Promise<void> {
     forget();
     await ingest.stop();
+    await follower.stop();
     await http.stop();
     await letters.stop();
     await store.close();
@@ -284,7 +286,7 @@ export async function startRest({
     clock,
     quarantine,
     trace,
-    keeping: ingest.keeping,
+    keeping: follower.keeping,
     directory,
     logged,
     owner,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { draftOf, onEarth, recordOf } from "../../../src/ingest/draft.ts";
+import { freshRecordOf, onEarth } from "../../../src/ingest/fresh-record.ts";
 import { soundReport } from "../../../src/ingest/sound.ts";
 import { effectJson, isTime } from "../../../src/model/effect-json.ts";
 import type { Effect, Report } from "../../../src/model/effects.ts";
@@ -115,9 +115,9 @@ function assertAnswerable(report: Report): void {
   const sound = soundReport(report, () => undefined);
   if (sound.type === "fix" && !onEarth(sound)) return;
   const time = sound.time !== undefined && isTime(sound.time) ? sound.time : receivedAt;
-  const draft = draftOf(sound, time, receivedAt, true);
+  const draft = freshRecordOf(sound, time, receivedAt, true);
   const anchor = { time: 0, latitude: 1, longitude: 2 };
-  const record = recordOf(draft, 0, { ...noTotals, anchor });
+  const record = { ...draft, totals: { ...noTotals, anchor } };
   assert.ok(record !== undefined);
   const json = locationJson(record, 0);
   assertPlain(json);

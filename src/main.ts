@@ -143,6 +143,7 @@ async function startService(configFile: string | undefined, data?: string): Prom
   }
 }
 
+const unreleasedAdvice = "Name an empty folder by WAYBEAM_DATA, or an empty database by WAYBEAM_STORE_URL.";
 const tooNewAdvice = "Update the program, or choose another folder by WAYBEAM_DATA.";
 
 const halfMovedAdvice =
@@ -154,7 +155,7 @@ async function startFailure(failure: unknown, data: string): Promise<unknown> {
   // Once the store is open, the service reads more of it.
   const error = openFailure(failure, data, "waybeam.db");
   const { DataFolderInUse } = await import("./store/sqlite/lock.ts");
-  const { StoreHalfMoved, StoreTooNew } = await import("./store/migrations/migrations.ts");
+  const { StoreHalfMoved, StoreTooNew, StoreUnreleased } = await import("./store/migrations/migrations.ts");
   const { MoveRefused } = await import("./store/move/refused.ts");
   const { BackupRefused } = await import("./store/backup/refused.ts");
   if (error instanceof BackupRefused) return new CliError("failure", error.message, error.advice);
@@ -175,6 +176,8 @@ async function startFailure(failure: unknown, data: string): Promise<unknown> {
   if (error instanceof MoveRefused) return new CliError("failure", error.message, error.advice);
   if (error instanceof StoreHalfMoved)
     return new CliError("failure", `can't use the data: ${error.message}`, halfMovedAdvice);
+  if (error instanceof StoreUnreleased)
+    return new CliError("failure", `can't use the data folder ${data}: ${error.message}`, unreleasedAdvice);
   if (error instanceof StoreTooNew)
     return new CliError("failure", `can't use the data folder ${data}: ${error.message}`, tooNewAdvice);
   const code = error instanceof Error && "code" in error ? error.code : undefined;

@@ -26,5 +26,5 @@ storeContract(
       dispose: () => rm(directory, { recursive: true }),
     };
   },
-  { skip: noPostgres, histories: 12 },
+  { skip: noPostgres },
 );

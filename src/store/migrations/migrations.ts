@@ -27,6 +27,9 @@ export class StoreUnreleased extends Error {
   override readonly name = "StoreUnreleased";
 }
 
+/** What the first row of `migration` may be called in data of this program: now, and before the first release. */
+export const firstNames: readonly string[] = [first.name, "first"];
+
 /** Throws where data of this version is nothing for this program: `StoreTooNew`, `StoreHalfMoved` or `StoreUnreleased`. `firstName`: what the first row of `migration` is called. */
 export function checkNumber(version: number, firstName = first.name): void {
   if (version === movingNumber)

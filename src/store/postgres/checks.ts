@@ -1,6 +1,13 @@
 import pg from "pg";
 import type { StoreUnavailable } from "../../ports/store.ts";
-import { checkNumber, movingNumber, StoreHalfMoved, StoreTooNew } from "../migrations/migrations.ts";
+import {
+  checkNumber,
+  firstNames,
+  movingNumber,
+  StoreHalfMoved,
+  StoreTooNew,
+  StoreUnreleased,
+} from "../migrations/migrations.ts";
 import { endOf } from "./ending.ts";
 import { messageOf } from "./errors.ts";
 import type { Times } from "./times.ts";
@@ -27,7 +34,9 @@ export async function checkedAddress(url: string, times: Times, mayBeHalfMoved =
     if (problems.length > 0) throw new DatabaseUnusable(problems);
     return address;
   } catch (error) {
-    const isTold = [DatabaseUnusable, StoreTooNew, StoreHalfMoved].some((kind) => error instanceof kind);
+    const isTold = [DatabaseUnusable, StoreTooNew, StoreHalfMoved, StoreUnreleased].some(
+      (kind) => error instanceof kind,
+    );
     if (isTold || !(error instanceof Error)) throw error;
     throw unreachable(error, parsed);
   } finally {
@@ -176,7 +185,8 @@ async function contentProblems(
       },
     ];
   const { newest } = await one(client, "select max(number) as newest from migration");
-  if (!mayBeHalfMoved || Number(newest) !== movingNumber) checkNumber(Number(newest));
+  const { first } = await one(client, "select name as first from migration where number = 1");
+  if (!mayBeHalfMoved || Number(newest) !== movingNumber) checkNumber(Number(newest), String(first));
   return [];
 }
 
@@ -198,7 +208,7 @@ async function isOurs(
   rows: readonly { readonly name: string; readonly own: boolean }[],
 ): Promise<boolean> {
   const names = new Set(rows.map(({ name }) => name));
-  if (!["migration", "setting", "device_state"].every((name) => names.has(name))) return false;
+  if (!["migration", "setting", "device"].every((name) => names.has(name))) return false;
   const { rows: columns } = await client.query<{ name: string }>(
     `select attname::text as name from pg_attribute
       where attrelid = (quote_ident(current_schema()) || '.migration')::regclass and attnum > 0 and not attisdropped order by attnum`,
@@ -206,8 +216,8 @@ async function isOurs(
   if (columns.map(({ name }) => name).join() !== "number,name") return false;
   // A user who may not read it does not own it either, which is another problem's message.
   if (rows.some(({ name, own }) => name === "migration" && !own)) return true;
-  const { rows: first } = await client.query<{ name: string }>("select name from migration where number = 1");
-  return first[0]?.name === "first";
+  const { first } = await one(client, "select name as first from migration where number = 1");
+  return firstNames.includes(String(first));
 }
 
 async function one(client: pg.Client, question: string): Promise<Readonly<Record<string, unknown>>> {

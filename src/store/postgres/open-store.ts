@@ -39,8 +39,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
     const service = await identified(address, times, log);
     const lock = await ServiceLock.take({ address, times, log, service });
     closings.push(() => lock.release());
-    lock.watch(toldOnce(options.onTakenOver));
-    return await assemble(url, address, service, options, closings, close);
+    return await assemble({ url, address, service, lock }, options, closings, close);
   } catch (error) {
     await close();
     throw startFailure(error);
@@ -84,10 +83,16 @@ async function identified(address: ServerAddress, { connect, statement }: Times,
   }
 }
 
+/** The database of a run of the service, which holds its lock. */
+interface Locked {
+  readonly url: string;
+  readonly address: ServerAddress;
+  readonly service: string;
+  readonly lock: ServiceLock;
+}
+
 async function assemble(
-  url: string,
-  address: ServerAddress,
-  service: string,
+  { url, address, service, lock }: Locked,
   options: PostgresStoreOptions,
   closings: Closings,
   close: () => Promise<void>,
@@ -100,6 +105,8 @@ async function assemble(
   };
   const { tables, ...rows } = await openPostgresRows(url, { ...options, service, removals });
   closings.push(() => rows.close());
+  await lock.own();
+  lock.watch(toldOnce(options.onTakenOver));
   const positions = await openPostgresPositions(address, { log, times, service });
   closings.push(() => positions.close());
   removed = new RemovedDevices({ database: tables, positions, log });

@@ -90,12 +90,25 @@ export class ServiceLock {
   async #claim(client: pg.Client): Promise<boolean> {
     const { rows } = await client.query<{ free: boolean }>(tryAll);
     if (rows[0]?.free !== true) return false;
-    const { service } = this.#parts;
     const { rows: tables } = await client.query<{ found: boolean }>(hasOwner);
-    if (service !== undefined && tables[0]?.found === true)
-      await client.query(own, [ownerSetting, await ownerTextBy(client, service)]);
+    if (tables[0]?.found === true) await this.#own(client);
     await client.query(giveBack);
     return true;
+  }
+
+  async #own(client: pg.Client): Promise<void> {
+    const { service } = this.#parts;
+    if (service !== undefined) await client.query(own, [ownerSetting, await ownerTextBy(client, service)]);
+  }
+
+  /** Makes this service the one that writes, in tables that were made after the lock was taken. */
+  async own(): Promise<void> {
+    try {
+      if (this.#client !== undefined) return await this.#own(this.#client);
+    } catch (error) {
+      throw storeErrorOf(error, "asked");
+    }
+    throw storeError({ message: "the lock of the database was lost", trouble: "down", code: undefined });
   }
 
   /** Tries once. Resolves with undefined when this service holds the lock, or else with the name of who does. `claims`: the service becomes the one that writes. */

@@ -26,21 +26,33 @@ export function openUnchanged(file: string): DatabaseSync {
  */
 export function checkBeforeOpening(file: string, secretFile: string | undefined): void {
   const isNew = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
-  const { version, keys } = isNew ? { version: 0, keys: [] } : readFirst(file);
-  checkNumber(version);
+  const { version, first, keys } = isNew ? { version: 0, first: undefined, keys: [] } : readFirst(file);
+  checkNumber(version, first);
   if (secretFile !== undefined) checkKeys(secretFile, keys);
 }
 
-function readFirst(file: string): { readonly version: number; readonly keys: readonly string[] } {
+interface First {
+  readonly version: number;
+  /** What the first migration is called. */
+  readonly first: string | undefined;
+  readonly keys: readonly string[];
+}
+
+function readFirst(file: string): First {
   const database = openUnchanged(file);
   try {
     const tables = database.prepare("select name from sqlite_master where type = 'table'").all();
     const has = (table: string) => tables.some(({ name }) => name === table);
     const values = (query: string, ...inputs: string[]) => database.prepare(query).all(...inputs);
-    const newest = has("migration") ? values("select max(number) as number from migration") : [];
+    const migrations = has("migration") ? values("select number, name from migration order by number") : [];
     const sealed = "select distinct value from setting where name in (?, ?)";
     const keys = has("setting") ? values(sealed, ...sealingSettings) : [];
-    return { version: Number(newest[0]?.number ?? 0), keys: keys.map(({ value }) => String(value)) };
+    const [first, newest] = [migrations[0], migrations.at(-1)];
+    return {
+      version: Number(newest?.number ?? 0),
+      first: first && String(first.name),
+      keys: keys.map(({ value }) => String(value)),
+    };
   } finally {
     database.close();
   }

@@ -4,23 +4,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { first } from "../../src/store/migrations/0001-first.ts";
-import { tenants } from "../../src/store/migrations/0002-tenants.ts";
-import { alerts } from "../../src/store/migrations/0003-alerts.ts";
 import { migrate } from "../../src/store/migrations/migrations.ts";
 import { AccountRows } from "../../src/store/rows/accounts.ts";
 import { CommandRows } from "../../src/store/rows/commands.ts";
 import { DailyRows } from "../../src/store/rows/daily.ts";
 import { DeviceRows } from "../../src/store/rows/devices.ts";
+import { FollowRows } from "../../src/store/rows/follow.ts";
 import { GroupRows } from "../../src/store/rows/groups.ts";
+import { CrowdedNotices } from "../../src/store/rows/notice-room.ts";
+import { RefusedRows } from "../../src/store/rows/refused.ts";
 import { UserRows } from "../../src/store/rows/users.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { engine } from "../../src/store/sqlite/engine.ts";
+import { newAlert, newNotice } from "../contract/store/alert-values.ts";
+import { day, emptyHead } from "../contract/store/followed.ts";
 import { deviceFields, makeAccount, makeDevice, newCommand, now, userFields } from "../contract/store/harness.ts";
 import { plainSqlite, withoutIndex } from "../support/plain-sqlite.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { openStore as open } from "../support/store.ts";
-
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** What can only be seen behind the store's back. */
 describe("rows of the SQLite store", () => {
@@ -29,59 +30,6 @@ describe("rows of the SQLite store", () => {
     directory = await mkdtemp(join(tmpdir(), "waybeam-rows-"));
   });
   afterEach(() => rm(directory, { recursive: true }));
-
-  it("of the first version get what later ones have", async () => {
-    const { rows, file } = plainSqlite(join(directory, "waybeam.db"));
-    await first.up(rows, engine);
-    await rows.schema.createTable("migration").addColumn("number", "integer").addColumn("name", "text").execute();
-    await rows.insertInto("migration").values({ number: 1, name: first.name }).execute();
-    const account = file.prepare(
-      "insert into account (name, time_zone, licenses, creation) values (?, 'Etc/UTC', 5, 1) returning key",
-    );
-    const keys = Array.from({ length: 50 }, (_, index) => Number(account.get(`Old ${index}`)?.key));
-    file.exec(`insert into user (id, account, owner, name, email, email_lower, country, time_zone, disabled, tags, privileges, creation, modification)
-      values ('u', ${keys[3]}, 1, 'Ana', 'Ana@example.org', 'ana@example.org', 'CO', 'Etc/UTC', 0, '{}', '[]', 1, 1)`);
-    await rows.destroy();
-    const store = await open(directory);
-    const accounts = await store.accounts.list();
-    assert.deepEqual(
-      accounts.map(({ key, name }) => [key, name]),
-      keys.map((key, index) => [key, `Old ${index}`]),
-    );
-    for (const { id } of accounts) assert.match(id, uuid);
-    assert.equal(new Set(accounts.map(({ id }) => id)).size, 50);
-    assert.deepEqual(await store.accounts.findById(accounts[7]?.id ?? ""), accounts[7]);
-    const user = await store.users.findByEmail("ana@example.org");
-    assert.deepEqual([user?.passwordHash, user?.accountKey], [null, keys[3]]);
-    await store.close();
-    const again = await open(directory);
-    assert.deepEqual(await again.accounts.list(), accounts);
-    await again.close();
-  });
-
-  it("that name an SMS of a command go on to name it", async () => {
-    const { rows, file } = plainSqlite(join(directory, "waybeam.db"));
-    const before = [first, tenants, alerts];
-    await rows.schema.createTable("migration").addColumn("number", "integer").addColumn("name", "text").execute();
-    for (const [index, migration] of before.entries()) {
-      await migration.up(rows, engine);
-      await rows
-        .insertInto("migration")
-        .values({ number: index + 1, name: migration.name })
-        .execute();
-    }
-    file.exec(`insert into account (id, name, time_zone, licenses, creation) values ('a', 'A', 'Etc/UTC', 5, 1);
-      insert into device (account, id, aliases, name, tags, daily_email_limit, daily_sms_limit, odometer_start, creation, modification)
-      values (1, 'd', '[]', 'D', '{}', 1, 1, 0, 1, 1);
-      insert into command (id, device, user, user_name, channel, format, command, encode, state, creation, expires, sms_id)
-      values ('c', 1, 1, 'u', 'sms', 'Text', 'x', 0, 'sent', 1, 2, 'm1'), ('e', 1, 1, 'u', 'sms', 'Text', 'x', 0, 'sent', 1, 2, null)`);
-    await rows.destroy();
-    const store = await open(directory);
-    const known = await store.commands.receipt("m1", true);
-    assert.deepEqual([known?.command.id, known?.delivery], ["c", "delivered"]);
-    assert.equal((await store.commands.list(1, undefined, 5)).length, 2);
-    await store.close();
-  });
 
   it("of a removed device's commands are deleted in the background, also after a restart", async () => {
     let store = await open(directory);
@@ -210,6 +158,26 @@ async function askEverything(rows: ReturnType<typeof plainSqlite>["rows"]): Prom
   await daily.sentOfAccount(1, "2026-11-21");
   await daily.giveBack(device.key, "2026-11-21", "sms");
   await daily.sent(device.key, "2026-11-21");
+  await askFollowed(rows, device.key);
   await devices.remove(device.key);
   await users.remove(owner.key);
+}
+
+async function askFollowed(rows: ReturnType<typeof plainSqlite>["rows"], device: number): Promise<void> {
+  const follow = new FollowRows(rows, { vault: openVault, crowded: new CrowdedNotices(100), log: silentLog });
+  const [alert, gone] = [newAlert(device, 1), newAlert(device, 1, { phase: "withdrawn" })];
+  const end = { ruleKey: 1, time: now, foundAt: now };
+  const found = { alerts: [alert, gone], notices: [newNotice(alert)], ended: [end, { ...end, withdrawn: alert.id }] };
+  await follow.commit([{ device, head: emptyHead, days: [day(1, 5)], ...found }]);
+  await follow.heads([device]);
+  await follow.days(device, { order: "first", limit: 5 });
+  await follow.days(device, { from: 1, to: 5, order: "last", limit: 5 });
+  await follow.sumsBefore(device, 5);
+  await follow.daysBefore([device], 5);
+  await follow.forgetDays(device, 5);
+  const report = { device, receivedAt: now, time: 1, cause: "past", report: "a refused report" } as const;
+  const refused = new RefusedRows(rows, 20);
+  await refused.add([report, report]);
+  await refused.page(device, 5);
+  await refused.prune(now, 5);
 }

@@ -3,15 +3,20 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Kysely } from "kysely";
 import { StoreUnavailable } from "../../src/ports/store.ts";
-import { Mutex } from "../../src/store/locations/mutex.ts";
 import type { Schema } from "../../src/store/schema.ts";
 import { WorkerDialect } from "../../src/store/sqlite/dialect.ts";
 import type { SqliteReaderCalls, SqliteWriterCalls } from "../../src/store/sqlite/messages.ts";
+import { Mutex } from "../../src/store/workers/mutex.ts";
 import { WorkerLink } from "../../src/store/workers/worker-link.ts";
-import { faultyWith, worker } from "../support/faulty-locations.ts";
+import { makeAccount, makeDevice } from "../contract/store/harness.ts";
+import { plainSqlite } from "../support/plain-sqlite.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { openStore } from "../support/store.ts";
+
+function worker(name: string) {
+  return { name, file: new URL(`../../src/store/sqlite/${name}.ts`, import.meta.url), heapMb: 64 };
+}
 
 test("a transaction whose worker dies is lost as a whole: none of its later statements are done alone", async (context) => {
   const directory = dataFolder();
@@ -41,26 +46,45 @@ test("a transaction whose worker dies is lost as a whole: none of its later stat
     .execute((transaction) => transaction.insertInto("setting").values(setting("third")).execute());
 });
 
-test("refused reports of a commit that is on disk though its answer was lost are there once", async (context) => {
-  const { devices, locations, writer, reader } = await faultyWith(context, 1);
-  const [device = assert.fail()] = devices;
+test("refused reports that are on disk though their answer was lost are there once", async (context) => {
+  const directory = dataFolder();
+  const store = await openStore(directory);
+  context.after(async () => {
+    context.mock.restoreAll();
+    await store.close();
+    removeFolder(directory);
+  });
+  const { key: device } = await makeDevice(store, (await makeAccount(store)).key);
   const refused = ["one", "two"].map((report) => ({
-    device: device.key,
+    device,
     receivedAt: 5,
     time: 9,
     cause: "future" as const,
     report,
   }));
-  writer.loses = "append";
-  await assert.rejects(locations.commit({ devices: [], refused }), StoreUnavailable);
-  await locations.commit({ devices: [], refused });
-  // One that says the same and was not in that commit is another one.
-  await locations.commit({ devices: [], refused: [{ ...refused[0], report: "one" } as (typeof refused)[0]] });
-  const { rows } = await reader.call("sql", { sql: "select report from refused order by seq", parameters: [] });
+  const { call } = WorkerLink.prototype;
+  let isLost = true;
+  const losing = async function (this: WorkerLink<never>, ...given: Parameters<typeof call>) {
+    const answer = await Reflect.apply(call, this, given);
+    if (String(given[0]) !== "commit" || !isLost) return answer;
+    isLost = false;
+    throw new StoreUnavailable("the answer is lost");
+  };
+  context.mock.method(WorkerLink.prototype, "call", losing as typeof call);
+  await assert.rejects(store.refused.add(refused), StoreUnavailable);
+  await store.refused.add(refused);
+  // One that says the same and was not among these is another one.
+  await store.refused.add(refused.slice(0, 1));
+  const { reports } = await store.refused.page(device, 9);
   assert.deepEqual(
-    rows.map(({ report }) => report),
+    reports.map(({ report }) => report),
     ["one", "two", "one"],
   );
-  const room = await reader.call("sql", { sql: "select bytes from refused_room", parameters: [] });
-  assert.equal(room.rows[0]?.bytes, 9);
+  const { rows } = plainSqlite(join(directory, "waybeam.db"));
+  const rooms = await rows.selectFrom("refused_room").select("bytes").execute();
+  assert.deepEqual(
+    rooms.map(({ bytes }) => bytes),
+    [9],
+  );
+  await rows.destroy();
 });

@@ -60,13 +60,8 @@ export async function makeDeviceTables(database: Kysely<Schema>, engine: Engine)
 // No references from here on: a device goes at once, what it has goes by and by.
 
 async function makeFollowed(database: Kysely<Schema>, engine: Engine): Promise<void> {
-  const sums = {
-    odometer_mm: otherwise(int, 0),
-    sensor1_ms: otherwise(int, 0),
-    sensor2_ms: otherwise(int, 0),
-    sensor3_ms: otherwise(int, 0),
-    sensor4_ms: otherwise(int, 0),
-  };
+  const sum = otherwise(int, 0);
+  const sums = { odometer_mm: sum, sensor1_ms: sum, sensor2_ms: sum, sensor3_ms: sum, sensor4_ms: sum };
   await makeTable(database, engine, "device_head", { device: primary(int), ...sums, data: bytes });
   await makeTable(
     database,
@@ -75,6 +70,18 @@ async function makeFollowed(database: Kysely<Schema>, engine: Engine): Promise<v
     { device: int, day: int, ...sums, records: int, last: int, data: bytes },
     ["device", "day"],
   );
+  // The sums of all days of a device lie together: those of the table lie as they came, a day of all devices after the other.
+  await makeIndex(database, "device_day", "sums", [
+    "device",
+    "day",
+    "odometer_mm",
+    "sensor1_ms",
+    "sensor2_ms",
+    "sensor3_ms",
+    "sensor4_ms",
+    "records",
+    "last",
+  ]);
 }
 
 async function makeRefused(database: Kysely<Schema>, engine: Engine): Promise<void> {

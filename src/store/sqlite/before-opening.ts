@@ -1,8 +1,12 @@
 import { statSync } from "node:fs";
+import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { checkNumber } from "../migrations/migrations.ts";
 import { checkKeys, sealingSettings } from "../secrets/unlock.ts";
+import { DataFolderUnusable } from "./folder.ts";
+
+const foreign = "Move it away, or choose another folder by WAYBEAM_DATA. Nothing was changed.";
 
 /** Bytes of the header of SQLite's own log (https://www.sqlite.org/fileformat2.html, 4.1): a shorter one holds nothing. */
 const logHeaderBytes = 32;
@@ -43,6 +47,8 @@ function readFirst(file: string): First {
   try {
     const tables = database.prepare("select name from sqlite_master where type = 'table'").all();
     const has = (table: string) => tables.some(({ name }) => name === table);
+    if (tables.length > 0 && !has("migration"))
+      throw new DataFolderUnusable(dirname(file), "waybeam.db is another program's database", foreign, undefined);
     const values = (query: string, ...inputs: string[]) => database.prepare(query).all(...inputs);
     const migrations = has("migration") ? values("select number, name from migration order by number") : [];
     const sealed = "select distinct value from setting where name in (?, ?)";

@@ -63,6 +63,25 @@ function linkTarget(file: string): string | undefined {
   }
 }
 
+const lost =
+  "Put it back from where the folder was copied, or restore a backup. To begin anew instead, move the other files away, or choose another folder by WAYBEAM_DATA.";
+
+/**
+ * Throws `DataFolderUnusable` where one of the two databases is missing: a new one would be made in its place, without a word. A start makes both files before it writes into one of them.
+ */
+export function checkTogether(directory: string): void {
+  const [rows, positions] = [databaseOf(directory), positionsOf(directory)].map((file) =>
+    statSync(file, { throwIfNoEntry: false }),
+  );
+  const refuse = (missing: string, other: string) => {
+    throw new DataFolderUnusable(directory, `${missing} is missing, though ${other} is there`, lost, undefined);
+  };
+  if (!rows?.size && positions?.size) refuse("waybeam.db", "positions.db");
+  if (!rows?.size && statSync(join(directory, "credentials.json"), { throwIfNoEntry: false }))
+    refuse("waybeam.db", "credentials.json of a service");
+  if (rows?.size && positions === undefined) refuse("positions.db", "waybeam.db");
+}
+
 /** The path and its parents that are not there, innermost first. */
 function missingParts(path: string): string[] {
   const found = statSync(path, { throwIfNoEntry: false });

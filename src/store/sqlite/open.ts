@@ -16,7 +16,7 @@ import { WorkerLink } from "../workers/worker-link.ts";
 import { checkBeforeOpening } from "./before-opening.ts";
 import { type DialectParts, runTogether, WorkerDialect } from "./dialect.ts";
 import { engine } from "./engine.ts";
-import { databaseOf, makeFolder, openFailure, positionsOf } from "./folder.ts";
+import { checkTogether, databaseOf, makeFolder, openFailure, positionsOf } from "./folder.ts";
 import { waitForFolder } from "./lock.ts";
 import type { SqliteReaderCalls, SqliteWriterCalls } from "./messages.ts";
 import { closeToOthers, makePrivate, tellOpen } from "./private-files.ts";
@@ -61,6 +61,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   const lock = await waitForFolder(directory, pid);
   try {
     finishRestore(directory);
+    checkTogether(directory);
     checkBeforeOpening(databaseOf(directory), secrets?.file);
     makePrivate(databaseOf(directory));
     makePrivate(positionsOf(directory));

@@ -4,11 +4,14 @@ import { databaseOfWorker, plain, serve } from "../../workers/serve.ts";
 import { LogReader } from "./log-reader.ts";
 import type { PositionReaderCalls } from "./messages.ts";
 
+/** Another program on the database makes a question wait this long at most, ms. */
+const busyTimeoutMs = 1000;
+
 /** The worker that reads. */
 let opened: { readonly database: DatabaseSync; readonly log: LogReader } | undefined;
 function reader(): LogReader {
   if (opened === undefined) {
-    const database = new DatabaseSync(databaseOfWorker(), { readOnly: true });
+    const database = new DatabaseSync(databaseOfWorker(), { readOnly: true, timeout: busyTimeoutMs });
     opened = { database, log: new LogReader(database) };
   }
   return opened.log;

@@ -35,9 +35,9 @@ export class Refolding {
     this.#deps = deps;
   }
 
-  /** Devices that wait for a turn. */
+  /** Devices that wait for a turn, or have it. */
   get behind(): number {
-    return this.#pace.behind;
+    return this.#pace.behind + (this.#running === undefined ? 0 : 1);
   }
 
   has(device: FollowedDevice): boolean {

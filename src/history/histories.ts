@@ -116,8 +116,10 @@ class Walk {
     const fold = this.#fold ?? (await this.#start());
     const { from, to } = this.#range;
     const after = this.#next === "first" ? undefined : this.#next;
+    // One more at first: the last one is held back.
+    const limit = after === undefined ? stepRecords + 1 : stepRecords;
     const page = await this.#sources.positions.read(this.#device, {
-      ...{ from: this.#begin, to, limit: stepRecords },
+      ...{ from: this.#begin, to, limit },
       ...(after && { after }),
     });
     const [damage] = page.unreadable;

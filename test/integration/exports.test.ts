@@ -25,22 +25,17 @@ let token: string;
 let pieces = Number.POSITIVE_INFINITY;
 
 /** Positions of a store that fails after some pieces of a history. */
-function failing({ locations: real }: Store): Store["locations"] {
+function failing({ positions: real }: Store): Store["positions"] {
   return {
-    states: (...asked) => real.states(...asked),
-    commit: (...asked) => real.commit(...asked),
-    moment: (...asked) => real.moment(...asked),
-    readable: () => real.readable(),
-    countAbout: (...asked) => real.countAbout(...asked),
-    oldPositions: (...asked) => real.oldPositions(...asked),
-    deleteOld: (...asked) => real.deleteOld(...asked),
-    packedContext: (...asked) => real.packedContext(...asked),
-    context: (...asked) => real.context(...asked),
-    async *history(...asked) {
-      for await (const chunk of real.history(...asked)) {
-        if (pieces-- <= 0) throw new StoreUnavailable("down");
-        yield chunk;
-      }
+    append: (batch) => real.append(batch),
+    unfollowed: () => real.unfollowed(),
+    followed: (place) => real.followed(place),
+    deleteBefore: (device, moment) => real.deleteBefore(device, moment),
+    figures: () => real.figures(),
+    close: () => real.close(),
+    async read(...asked) {
+      if (pieces-- <= 0) throw new StoreUnavailable("down");
+      return real.read(...asked);
     },
   };
 }
@@ -48,7 +43,7 @@ function failing({ locations: real }: Store): Store["locations"] {
 before(async () => {
   rest = await startRest({
     limits: { requestsPerMinute: 100_000, dailyResults: 6 * count },
-    spoil: (store) => ({ ...store, check: () => store.check(), close: () => store.close(), locations: failing(store) }),
+    spoil: (store) => ({ ...store, check: () => store.check(), close: () => store.close(), positions: failing(store) }),
   });
   token = await rest.ownerToken();
   for (const id of ["van", "few"]) await rest.call("POST", "/api/devices", { token, body: { id, name: `${id} <1>` } });

@@ -124,6 +124,7 @@ test("readings before a position stay readings; those after it are locations too
     const id = `mixed-${index}`;
     await register(id);
     for (const report of order) await rest.report(id, report);
+    await rest.followed();
     const { readings } = await read(id, "readings");
     const { locations } = await read(id, "locations");
     const last = (await rest.call("GET", `/api/devices/${id}/lastLocation`, { token })).json.lastLocation;

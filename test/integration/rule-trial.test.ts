@@ -52,20 +52,18 @@ before(async () => {
       refused: store.refused,
       check: () => store.check(),
       close: () => store.close(),
-      locations: {
-        states: (devices) => store.locations.states(devices),
-        commit: (batch) => store.locations.commit(batch),
-        history: (device, asked) => store.locations.history(device, asked),
-        moment: (device, time) => store.locations.moment(device, time),
-        readable: () => store.locations.readable(),
-        countAbout: (...asked) => store.locations.countAbout(...asked),
-        oldPositions: (...asked) => store.locations.oldPositions(...asked),
-        deleteOld: (...asked) => store.locations.deleteOld(...asked),
-        packedContext: (...asked) => store.locations.packedContext(...asked),
-        async context(...asked) {
+      follow: store.follow,
+      positions: {
+        append: (batch) => store.positions.append(batch),
+        unfollowed: () => store.positions.unfollowed(),
+        followed: (place) => store.positions.followed(place),
+        deleteBefore: (device, moment) => store.positions.deleteBefore(device, moment),
+        figures: () => store.positions.figures(),
+        close: () => store.positions.close(),
+        async read(...asked) {
           if (reads++ >= allowed) throw new StoreUnavailable("down");
-          if (reads === 2) await gate;
-          return store.locations.context(...asked);
+          if (reads === 3) await gate;
+          return store.positions.read(...asked);
         },
       },
     }),
@@ -146,10 +144,10 @@ test("what fails before the stream is answered as always, what fails in it by th
   const early = await attempt({ ...range, rule });
   assert.deepEqual([early.status, early.json.error], [503, "Service Unavailable"]);
   reads = 0;
-  allowed = 1;
+  allowed = 2;
   const { status, json, lines } = await attempt({ ...range, rule });
   assert.deepEqual([status, json.success, json.error], [200, false, "Service Unavailable"]);
-  assert.ok(lines.some((line) => line.positions === 1000));
+  assert.ok(lines.some((line) => line.positions === 500));
   allowed = Number.POSITIVE_INFINITY;
 });
 

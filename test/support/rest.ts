@@ -116,6 +116,8 @@ export interface Rest {
   /** A token of a new user of an account (the first one unless said). */
   userToken(fields: Partial<User>): Promise<string>;
   ownerToken(): Promise<string>;
+  /** Resolves when late reports are folded in their places. */
+  followed(): Promise<void>;
   /** Stores what a tracker reports. */
   report(id: string, ...reports: Report[]): Promise<void>;
   stop(): Promise<void>;
@@ -301,6 +303,9 @@ export async function startRest({
         clock.now(),
       );
       return user === "emailInUse" ? "" : tokenFor(email, key.secret);
+    },
+    async followed() {
+      while (follower.behind > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     },
     async report(id, ...reports) {
       const device = await ingest.admit([id]);

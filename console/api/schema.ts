@@ -2574,15 +2574,6 @@ export interface components {
         /** Format: date-time */
         until: string;
       };
-      setAside?: {
-        /** Format: date-time */
-        since: string;
-        /** @enum {string} */
-        cause: "damaged" | "tooLarge" | "defect";
-        kept: number;
-        left: number;
-        tries: number;
-      };
       warnings?: string[];
     };
     ReplyAnswer: {

@@ -195,10 +195,9 @@ describe("the live stream", () => {
     assert.deepEqual((await stream.next("alert")).data, alerts[0]);
     assert.equal(alerts[0].acknowledgement.note, "mine");
     const end = { ruleKey: alert.ruleKey, time: alert.time + 60_000, foundAt: alert.time + 61_000 };
-    const [state] = await rest.store.locations.states([device.key]);
-    assert.ok(state);
-    const commit = { records: [], patches: [], state: { ...state, version: state.version + 1 }, ended: [end] };
-    await rest.store.locations.commit({ devices: [{ device: device.key, ...commit }], refused: [] });
+    const [head] = await rest.store.follow.heads([device.key]);
+    assert.ok(head);
+    await rest.store.follow.commit([{ device: device.key, head, days: [], ended: [end] }]);
     rest.bus.publish({ type: "committed", devices: [{ device, plan: { ended: [end] } }] });
     const ended = await stream.next("alert");
     assert.deepEqual([ended.data.id, ended.data.state], [alert.id, "closed"]);

@@ -154,7 +154,9 @@ export class DeviceReview implements Review {
     return { ...found, rules: texts.write(device.key, rules, present, standing.time, now) };
   }
 
-  /** All episodes, and the present at the end of the fold, if it went on to there. Time passes for a copy of the fold, because more reports may follow. */
+  /**
+   * All episodes, and the present if the fold went on to it. Time passes for a copy of the fold: up to the present, because more reports may follow, or else to the end of the moment of the last record.
+   */
   #end(
     standing: Standing,
     live: readonly RuleState[],
@@ -163,16 +165,12 @@ export class DeviceReview implements Review {
     until: number | undefined,
   ) {
     const episodes = this.#found.copy();
-    if (until !== undefined) {
-      close(episodes.list, this.#fold.states);
-      return { episodes: episodes.list, present: undefined };
-    }
     const settled = this.settled();
     const last = this.#fold.fork(episodes);
-    const { time } = standing;
-    const present = Math.max(this.#setup.timePasses() ? deviceTime(standing, now) : time, this.#lastTold(told));
-    const changedAt = last.tick(present, { now, heardAt: now });
+    const time = until === undefined ? this.#presentOf(standing, told, now) : last.time;
+    const changedAt = last.tick(time, { now, heardAt: now });
     close(episodes.list, last.states);
+    if (until !== undefined) return { episodes: episodes.list, present: undefined };
     const states = this.#setup.rules.map((rule, at) => {
       const states = rule.clock === "arrival" ? live : last.states;
       return states[at] ?? initialState;
@@ -181,10 +179,11 @@ export class DeviceReview implements Review {
     return { episodes: episodes.list, present: { states, ahead } };
   }
 
-  /** The time of the last alert on the clock of the reports. Time had passed up to it, though a backlog set the device's own time back. */
-  #lastTold(told: readonly ToldAlert[]): number {
+  /** Up to when time has passed on the clock of the reports: up to the last alert too, though a backlog set the device's own time back. */
+  #presentOf(standing: Standing, told: readonly ToldAlert[], now: number): number {
     const byReports = new Set(this.#setup.rules.flatMap(({ clock, rule }) => (clock === "arrival" ? [] : rule.key)));
-    return told.findLast(({ ruleKey, phase }) => phase === "raised" && byReports.has(ruleKey))?.time ?? 0;
+    const lastTold = told.findLast(({ ruleKey, phase }) => phase === "raised" && byReports.has(ruleKey))?.time ?? 0;
+    return Math.max(this.#setup.timePasses() ? deviceTime(standing, now) : standing.time, lastTold);
   }
 
   #corrections(

@@ -7,7 +7,13 @@ import type { AlertParameters, AlertRule, AlertRuleFields, AlertType } from "../
 import { unsetCaps } from "../../src/model/caps.ts";
 import type { Report } from "../../src/model/effects.ts";
 import type { Geofence, Zone } from "../../src/model/geofence.ts";
-import { type LocationRecord, noTotals, shiftedTotals, type Totals } from "../../src/model/location.ts";
+import {
+  type LocationRecord,
+  noTotals,
+  shiftedTotals,
+  type Totals,
+  type TotalsSums,
+} from "../../src/model/location.ts";
 import { ExtrasAndHash } from "../../src/model/location-json.ts";
 import type { NewNotice } from "../../src/model/notice.ts";
 import { observationOf } from "../../src/model/observation.ts";
@@ -123,6 +129,8 @@ export class AlertLane {
   reviewsAtOnce = true;
   /** Records from one point to the next. */
   spacing = 16;
+  /** A review goes over so many points, and then gives others their turn. */
+  pointsOfTurn = Number.POSITIVE_INFINITY;
   standing: Standing = { time: 0, totals: noTotals };
   records: FreshRecord[] = [];
   /** Records that reviews went over. */
@@ -265,52 +273,54 @@ export class AlertLane {
     if (point.time > last && since >= this.spacing) this.#points.push(point);
   }
 
-  /** The rules see late records in their place, as a review would have them. */
+  /** The rules see late records in their place, as reviews would have them. */
   review(): void {
     for (let late = this.#late; late !== undefined; late = this.#late) {
       const begins = late.from;
-      const point = this.#points.findLast(({ time }) => time < begins);
-      const { time, totals = noTotals, rules } = point ?? {};
+      const { time, totals = noTotals, rules } = this.#points.findLast((point) => point.time < begins) ?? {};
       const start = { time, totals, rules, late, keptFrom: undefined };
       const review = this.engine.review(this.device, this.standing, start, this.now);
-      const [points, standing] = [this.#points, this.standing];
-      const until = this.#foldAgain(start, review);
-      this.#late = undefined;
-      if (review === undefined) return;
+      const before = { points: this.#points, standing: this.standing };
+      const { until, left } = this.#foldAgain(start, review);
+      this.#late = left;
+      if (review === undefined) continue;
       const told = this.alerts
-        .filter(({ time }) => time >= review.toldFrom)
+        .filter((alert) => alert.time >= review.toldFrom)
         .map((alert) => ({ ...alert, handling: this.handling.get(alert) ?? closed }))
         .sort((one, other) => one.time - other.time);
-      const outcome = review.outcome(this.standing, told, this.now, until);
+      const outcome = review.outcome(before.standing, told, this.now, until);
+      if (!outcome.isWhole) {
+        this.#late = late;
+        this.#points = before.points;
+        this.standing = before.standing;
+      }
       this.#commit(outcome);
-      if (outcome.isWhole) continue;
-      this.#late = late;
-      this.#points = points;
-      this.standing = standing;
     }
   }
 
-  /** Answers where the fold met what is kept. */
-  #foldAgain(start: ReviewStart, review: Review | undefined): number | undefined {
+  /** Folds the records behind a point again. Where that ended, and what is late still. */
+  #foldAgain(
+    start: ReviewStart,
+    review: Review | undefined,
+  ): { readonly until?: number; readonly left?: ReviewStart["late"] } {
     let { time = 0, totals } = start;
     const behind = this.#points.filter((point) => point.time > time);
     const made = this.#points.filter((point) => point.time <= time);
+    const ends = behind[this.pointsOfTurn];
     for (const record of this.records.filter((one) => one.time > (start.time ?? 0))) {
       const kept = record.time > time ? behind.find((point) => point.time === time) : undefined;
       if (kept !== undefined) {
-        const { odometerMm, sensorMs } = kept.totals;
-        const more = {
-          odometerMm: totals.odometerMm - odometerMm,
-          sensorMs: totals.sensorMs.map((ms, input) => ms - (sensorMs[input] ?? 0)) as unknown as Totals["sensorMs"],
-        };
-        const meets = differOnlyInSums(totals, kept.totals) && review?.meets(kept.rules) !== false;
-        if (time > start.late.to && meets) {
-          const shifted = behind.filter((point) => point.time >= time);
-          this.#points = [...made, ...shifted.map((one) => ({ ...one, totals: shiftedTotals(one.totals, more) }))];
+        const isMet =
+          time > start.late.to && differOnlyInSums(totals, kept.totals) && review?.meets(kept.rules) !== false;
+        made.push({ time, totals, rules: isMet ? kept.rules : review?.settled() });
+        if (isMet || kept === ends) {
+          const more = difference(totals, kept.totals);
+          const rest = behind.filter((point) => point.time > time);
+          this.#points = [...made, ...rest.map((one) => ({ ...one, totals: shiftedTotals(one.totals, more) }))];
           this.standing = { ...this.standing, totals: shiftedTotals(this.standing.totals, more) };
-          return time;
+          if (isMet) return { until: time + 1 };
+          return { until: record.time, left: { from: record.time, to: Math.max(start.late.to, record.time) } };
         }
-        made.push({ time, totals, rules: review?.settled() });
       }
       totals = advance(totals, time === 0 ? undefined : time, stepOf(record));
       time = record.time;
@@ -319,7 +329,7 @@ export class AlertLane {
     }
     this.#points = made;
     this.standing = { ...this.standing, time, totals };
-    return undefined;
+    return {};
   }
 
   /** Time alone: as a timer would. */
@@ -359,6 +369,11 @@ export class AlertLane {
           this.handling.set(alert, { state: alert.critical ? "open" : "closed", endedAt: time });
       }
   }
+}
+
+function difference(one: Totals, other: Totals): TotalsSums {
+  const ms = (input: 0 | 1 | 2 | 3) => one.sensorMs[input] - other.sensorMs[input];
+  return { odometerMm: one.odometerMm - other.odometerMm, sensorMs: [ms(0), ms(1), ms(2), ms(3)] };
 }
 
 function geofenceOf(id: string, zone: Zone, key: number): Geofence {

@@ -67,8 +67,11 @@ export function compareNotices(
     const first = told.find(({ phase, time, type }) => phase === "raised" && time === one.time && type === one.type);
     if (first === undefined || !noticed.has(first.id)) continue;
     for (const other of stand.get(keyOf(one)) ?? []) {
-      // If its end was known by then, it is another alert.
-      const known = told.filter(({ phase, raisedAt }) => phase === "over" && raisedAt <= one.raisedAt);
+      // If its end was known by then, or another beginning between the two, it is another alert.
+      const known = told.filter(
+        ({ phase, time, raisedAt }) =>
+          raisedAt <= one.raisedAt && (phase === "over" || (phase === "raised" && time > other.time && time < one.time)),
+      );
       const end = [...ends, ...known].reduce(
         (first, { time }) => (time >= other.time ? Math.min(first, time) : first),
         Number.POSITIVE_INFINITY,

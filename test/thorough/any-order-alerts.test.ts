@@ -33,9 +33,18 @@ const cases = fc.record({
   /** How often the test looks for what time alone made true, and how long after the last report: packets may come later than what they tell. */
   looks: fc.constantFrom(0, 0.3),
   quietMs: fc.constantFrom(500, 30_000),
+  /** Records from one point to the next, and how many points a review goes over at a time. */
+  spacing: fc.constantFrom(4, 16),
+  pointsOfTurn: fc.constantFrom(1, 3, Number.POSITIVE_INFINITY),
 });
 
-type Case = Omit<typeof cases extends fc.Arbitrary<infer T> ? T : never, "quietMs"> & { readonly quietMs: number };
+type Random = { readonly random: () => number };
+type Drawn = typeof cases extends fc.Arbitrary<infer T> ? T : never;
+type Case = Omit<Drawn, "quietMs" | "spacing" | "pointsOfTurn"> & {
+  readonly quietMs: number;
+  readonly spacing: number;
+  readonly pointsOfTurn: number;
+};
 
 async function tried(lane: AlertLane, rule: AlertRule): Promise<readonly Alert[]> {
   const found: Alert[] = [];
@@ -47,10 +56,12 @@ async function tried(lane: AlertLane, rule: AlertRule): Promise<readonly Alert[]
 /** Delivers packets, one commit each, all after the last report's time. */
 async function deliver(
   packets: readonly (readonly Report[])[],
-  { reviews, looks, quietMs, random }: Pick<Case, "reviews" | "looks" | "quietMs"> & { readonly random: () => number },
+  { reviews, looks, quietMs, spacing, pointsOfTurn, random }: Omit<Case, "scenes" | "seed" | "way"> & Random,
 ): Promise<AlertLane> {
   const lane = await new AlertLane(storyRules, storyZones).ready();
   lane.reviewsAtOnce = reviews === "at once";
+  lane.spacing = spacing;
+  lane.pointsOfTurn = pointsOfTurn;
   const last = packets.flat().reduce((latest, { time }) => Math.max(latest, time ?? 0), storyBegins);
   packets.forEach((packet, at) => {
     lane.submit(packet.map((report) => ({ report, receivedAt: Math.max(lane.now + 1000, last + at * 1000) })));
@@ -64,10 +75,10 @@ async function deliver(
   return lane;
 }
 
-async function isToldAsTried({ scenes: parts, seed, way, reviews, looks, quietMs }: Case): Promise<void> {
+async function isToldAsTried({ scenes: parts, seed, way, ...rest }: Case): Promise<void> {
   const random = chance(seed);
   const story = storyOf(parts, random);
-  const lane = await deliver(packetsOf(story, way, random), { reviews, looks, quietMs, random });
+  const lane = await deliver(packetsOf(story, way, random), { ...rest, random });
   const noticed = new Set(lane.notices.map(({ alertId }) => alertId));
   for (const rule of storyRules) {
     const own = lane.alerts.filter(({ ruleKey }) => ruleKey === rule.key);
@@ -78,7 +89,7 @@ async function isToldAsTried({ scenes: parts, seed, way, reviews, looks, quietMs
   }
   assert.equal(noticed.size, lane.notices.length, "one notice of an alert");
   for (const { id, phase } of lane.alerts) if (phase === "withdrawn") assert.ok(!noticed.has(id));
-  if (way === "in order" && (looks === 0 || quietMs === 500))
+  if (way === "in order" && (rest.looks === 0 || rest.quietMs === 500))
     assert.ok(lane.alerts.every(({ late, id }) => !late && noticed.has(id)));
 }
 
@@ -97,7 +108,17 @@ function scenesIn(text: string): Scene[] {
 }
 
 function caseOf(story: string, seed: number, way: Case["way"], changes: Partial<Case> = {}): Case {
-  return { reviews: "at once", looks: 0, quietMs: 500, ...changes, seed, way, scenes: scenesIn(story) };
+  return {
+    reviews: "at once",
+    looks: 0,
+    quietMs: 500,
+    spacing: 16,
+    pointsOfTurn: 3,
+    ...changes,
+    seed,
+    way,
+    scenes: scenesIn(story),
+  };
 }
 
 /** Cases that the property once found. */

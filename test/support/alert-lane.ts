@@ -2,6 +2,7 @@ import { RuleEngine, RuleTrial, type TrialDeps } from "../../src/alerts/index.ts
 import { createMemoryBus } from "../../src/bus/memory.ts";
 import { stepOf } from "../../src/fold/step.ts";
 import { advance, differOnlyInSums } from "../../src/fold/totals.ts";
+import { freshRecordOf } from "../../src/ingest/fresh-record.ts";
 import type { Alert, AlertEnd } from "../../src/model/alert.ts";
 import type { AlertParameters, AlertRule, AlertRuleFields, AlertType } from "../../src/model/alert-rule.ts";
 import { unsetCaps } from "../../src/model/caps.ts";
@@ -14,7 +15,6 @@ import {
   type Totals,
   type TotalsSums,
 } from "../../src/model/location.ts";
-import { ExtrasAndHash } from "../../src/model/location-json.ts";
 import type { NewNotice } from "../../src/model/notice.ts";
 import { observationOf } from "../../src/model/observation.ts";
 import type { AlertOutcome, Review, ReviewStart, ToldAlert, WatchedDevice } from "../../src/ports/alert-engine.ts";
@@ -83,32 +83,9 @@ interface LanePoint {
   readonly rules: string | undefined;
 }
 
-const written = new ExtrasAndHash();
-
 /** A report as ingest appends it. */
 function recordOf({ report, receivedAt }: Arrival): FreshRecord {
-  const { alarms, readings, attributes, time = receivedAt } = report;
-  const fix = report.type === "fix" ? report : undefined;
-  const { latitude = 0, longitude = 0, valid = false, speed, course, altitude } = fix ?? {};
-  written.make(report, fix && { valid, latitude, longitude, speed, course });
-  return {
-    time,
-    receivedAt,
-    key: written.hash,
-    valid,
-    ...(fix === undefined && { unlocated: true }),
-    latitude,
-    longitude,
-    ...(speed !== undefined && { speed }),
-    ...(course !== undefined && { course }),
-    extras: written.extras,
-    located: fix !== undefined,
-    positioned: valid,
-    altitude,
-    alarms,
-    readings,
-    attributes,
-  };
+  return freshRecordOf(report, report.time ?? receivedAt, receivedAt, true);
 }
 
 /** One device with its history and the real rules, followed as plainly as can be: newer records at once, late ones by a review from the last point before them. */

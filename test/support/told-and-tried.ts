@@ -70,7 +70,8 @@ export function compareNotices(
       // If its end was known by then, or another beginning between the two, it is another alert.
       const known = told.filter(
         ({ phase, time, raisedAt }) =>
-          raisedAt <= one.raisedAt && (phase === "over" || (phase === "raised" && time > other.time && time < one.time)),
+          raisedAt <= one.raisedAt &&
+          (phase === "over" || (phase === "raised" && time > other.time && time < one.time)),
       );
       const end = [...ends, ...known].reduce(
         (first, { time }) => (time >= other.time ? Math.min(first, time) : first),

@@ -128,11 +128,11 @@ test("an episode that a late record splits was told as one; its end is told when
 });
 
 test("an end that was told too early or too late is withdrawn, and people are not told another one", () => {
-  const alerts = [told(10, 20), told(20, null, {}, "over")];
+  const alerts = [told(10, 20), told(20, null, { lastedMinutes: 10 }, "over")];
   for (const end of [15, 30])
     assert.deepEqual(verdict(lasts, [lasting(10, end)], alerts), { ...none, silent: [end], withdrawn: [20] });
   const withdrawn = told(20, null, { lastedMinutes: 10 }, "withdrawn");
-  const flash = [told(20, 20), told(20, null, { lastedMinutes: 0 }, "over"), withdrawn];
+  const flash = [told(20, 20), told(20, null, { lastedMinutes: 10 }, "over"), withdrawn];
   assert.deepEqual(verdict(lasts, [lasting(20, goesOn)], flash), none);
 });
 

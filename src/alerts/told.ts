@@ -1,4 +1,4 @@
-import type { Alert, AlertFacts } from "../model/alert.ts";
+import { type Alert, type AlertFacts, type AlertPhase, standingAlerts } from "../model/alert.ts";
 import type { Totals } from "../model/location.ts";
 import type { Observation } from "../model/observation.ts";
 import type { ToldAlert } from "../ports/alert-engine.ts";
@@ -48,8 +48,9 @@ export interface ToldRule {
  */
 export function compared(episodes: readonly Episode[], told: ToldRule): readonly Correction[] {
   const { rule, alerts } = told;
-  const lines = new Lines(rule, alerts);
-  const people = rule.momentary ? toldMoments(told) : toldSpans(told, new Set(lines.left));
+  const standing = standingAlerts(alerts);
+  const lines = new Lines(rule, standing);
+  const people = rule.momentary ? toldMoments(told) : toldSpans(told, new Set(standing));
   const open = alerts.filter(({ phase, handling }) => phase === "raised" && isOpen(handling));
   const corrections: Correction[] = [];
   let nextOpen = 0;
@@ -80,39 +81,29 @@ function subjectOf({ momentary }: ToldRule["rule"], { zone, event, limit, alarm 
 }
 
 /** Whether an alert is about what was found, whenever that was. A zone that the rule does not know by that name has another name by now. */
-function isSameSubject(rule: ToldRule["rule"], { facts }: Alert, { facts: found }: Pick<FoundAt, "facts">): boolean {
+function isSameSubject(rule: ToldRule["rule"], { facts }: Alert, { facts: found }: FoundAt): boolean {
   const { zone } = facts;
   const isRenamed = typeof zone === "string" && !rule.zoneNames.includes(zone);
   return subjectOf(rule, isRenamed ? { ...facts, zone: found.zone ?? zone } : facts) === subjectOf(rule, found);
 }
 
-/** What an alert of the record says: that something began, or that it is over. */
-type Line = "raised" | "over";
-
-/** What an alert tells, or what a withdrawn one told: only ends say how long it lasted. */
-function lineOf({ phase, facts }: Alert): Line {
-  return phase === "over" || (phase === "withdrawn" && facts.lastedMinutes !== undefined) ? "over" : "raised";
-}
-
-/** The alerts of a rule that were not withdrawn, to be taken by what was found. */
+/** Alerts that stand, to be taken by what was found. */
 class Lines {
   readonly #rule: ToldRule["rule"];
   readonly #byTime: ReadonlyMap<number, ToldAlert[]>;
 
   constructor(rule: ToldRule["rule"], alerts: readonly ToldAlert[]) {
-    const [gone, all] = [alerts.filter(isWithdrawal), alerts.filter((alert) => !isWithdrawal(alert))];
     this.#rule = rule;
-    this.#byTime = Map.groupBy(all, ({ time }) => time);
-    for (const alert of gone) this.take(lineOf(alert), alert);
+    this.#byTime = Map.groupBy(alerts, ({ time }) => time);
   }
 
   /** Takes the alert about what was found. False: there is none. */
-  take(line: Line, found: Pick<FoundAt, "time" | "facts">): boolean {
+  take(phase: AlertPhase, found: FoundAt): boolean {
     const all = this.#byTime.get(found.time) ?? [];
     const subject = subjectOf(this.#rule, found.facts);
-    const exact = all.findIndex((alert) => alert.phase === line && subjectOf(this.#rule, alert.facts) === subject);
+    const exact = all.findIndex((alert) => alert.phase === phase && subjectOf(this.#rule, alert.facts) === subject);
     const at =
-      exact < 0 ? all.findIndex((alert) => alert.phase === line && isSameSubject(this.#rule, alert, found)) : exact;
+      exact < 0 ? all.findIndex((alert) => alert.phase === phase && isSameSubject(this.#rule, alert, found)) : exact;
     if (at >= 0) all.splice(at, 1);
     return at >= 0;
   }
@@ -121,10 +112,6 @@ class Lines {
   get left(): readonly ToldAlert[] {
     return [...this.#byTime.values()].flat();
   }
-}
-
-function isWithdrawal({ phase }: Alert): boolean {
-  return phase === "withdrawn";
 }
 
 /** What people know of the episodes of a rule. */

@@ -77,7 +77,7 @@ export class Follower implements Following, Heads, LastLocations {
       ...{ clock, log },
       registered: (device) => this.#registered(device),
       prepare: (device) => this.#prepare(device),
-      readsOf: (device, registered) => readsOf(deps, device.key, registered),
+      readsOf: (device, registered) => readsOf(deps, device, registered),
       over: (device, outcome) => this.#refolded(device, outcome),
     });
     this.keeping = new Keeping({

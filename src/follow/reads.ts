@@ -1,6 +1,7 @@
 import type { DeviceKey } from "../model/device.ts";
 import type { ToldAlert, WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertKey } from "../ports/alert-store.ts";
+import type { FollowedDevice } from "./followed-device.ts";
 import type { FollowerDeps } from "./follower.ts";
 import type { RefoldReads } from "./refold-turn.ts";
 
@@ -11,21 +12,42 @@ const pageAlerts = 500;
 /** What a refold reads of a device. */
 export function readsOf(
   { store, engine, clock }: Pick<FollowerDeps, "store" | "engine" | "clock">,
-  device: DeviceKey,
+  device: FollowedDevice,
   registered: WatchedDevice,
 ): RefoldReads {
+  const { key } = device;
   return {
-    days: (ask) => store.follow.days(device, ask),
-    sumsBefore: (day) => store.follow.sumsBefore(device, day),
+    days: (ask) => store.follow.days(key, ask),
+    sumsBefore: (day) => store.follow.sumsBefore(key, day),
     records: (from, after) =>
-      store.positions.read(device, {
+      store.positions.read(key, {
         ...{ from, to: Number.MAX_SAFE_INTEGER, limit: pageRecords },
         ...(after && { after }),
       }),
-    told: (from) => toldFrom(store.alerts, device, from),
+    told: async (from) => {
+      // What is committed meanwhile may be in both.
+      const found = foundFrom(device, from);
+      const told = await toldFrom(store.alerts, key, from);
+      const ids = new Set(told.map(({ id }) => id));
+      return [...told, ...found.filter(({ id }) => !ids.has(id))].sort((one, other) => one.time - other.time);
+    },
     review: (standing, start) => engine.review(registered, standing, start, clock.now()),
     now: () => clock.now(),
   };
+}
+
+/** Alerts that were found and are not committed yet. */
+function foundFrom({ alerts, ended }: FollowedDevice, from: number): readonly ToldAlert[] {
+  return alerts
+    .filter(({ time }) => time >= from)
+    .map((alert) => {
+      const end = ended.find(
+        (one) => one.withdrawn === undefined && one.ruleKey === alert.ruleKey && one.time >= alert.time,
+      );
+      const isGone = ended.some(({ withdrawn }) => withdrawn === alert.id);
+      const isClosed = alert.phase !== "raised" || isGone || (end !== undefined && !alert.critical);
+      return { ...alert, handling: { state: isClosed ? "closed" : "open", endedAt: end?.time ?? null } };
+    });
 }
 
 async function toldFrom(

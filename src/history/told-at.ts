@@ -1,11 +1,11 @@
-import type { LocationAlerts } from "../model/alert.ts";
+import { type LocationAlerts, standingAlerts } from "../model/alert.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { AlertKey, AlertStore, StoredAlert } from "../ports/alert-store.ts";
 
 /** Alerts of one question. */
 const pageAlerts = 500;
 
-/** What rules found at the records of a span of event time, by the record's time. What turned out never to have been true is left out. */
+/** What rules found at the records of a span of event time, by the record's time. What was withdrawn is left out. */
 export async function toldAt(
   alerts: Pick<AlertStore, "list">,
   device: DeviceKey,
@@ -20,18 +20,12 @@ export async function toldAt(
     if (last === undefined || page.length < pageAlerts) break;
     after = { time: last.time, key: last.key };
   }
-  const withdrawn = new Set(found.filter(({ phase }) => phase === "withdrawn").map(placeOf));
   const told = new Map<number, { name: string; text: string; critical: boolean }[]>();
-  for (const alert of found) {
-    if (alert.phase !== "raised" || withdrawn.has(placeOf(alert))) continue;
-    const { name, text, critical } = alert;
-    const own = told.get(alert.time) ?? [];
+  for (const { phase, time, name, text, critical } of standingAlerts(found)) {
+    if (phase !== "raised") continue;
+    const own = told.get(time) ?? [];
     own.push({ name, text, critical });
-    told.set(alert.time, own);
+    told.set(time, own);
   }
   return new Map([...told].map(([time, own]) => [time, { alerts: own }]));
-}
-
-function placeOf({ ruleKey, time }: StoredAlert): string {
-  return `${ruleKey} ${time}`;
 }

@@ -39,6 +39,27 @@ export interface Alert {
   readonly text: string;
 }
 
+/** What an alert tells, or what a withdrawn one told: only ends say how long it lasted. */
+export function toldBy({ phase, facts }: Pick<Alert, "phase" | "facts">): "raised" | "over" {
+  return phase === "over" || (phase === "withdrawn" && facts.lastedMinutes !== undefined) ? "over" : "raised";
+}
+
+/** Alerts that were not withdrawn. Of each that was, the withdrawal must be among them; it has the facts of the alert. */
+export function standingAlerts<T extends Pick<Alert, "ruleKey" | "time" | "phase" | "facts">>(
+  alerts: readonly T[],
+): readonly T[] {
+  const name = (alert: T) => JSON.stringify([alert.ruleKey, alert.time, toldBy(alert), alert.facts]);
+  const gone = new Map<string, number>();
+  for (const alert of alerts) if (alert.phase === "withdrawn") gone.set(name(alert), (gone.get(name(alert)) ?? 0) + 1);
+  if (gone.size === 0) return alerts;
+  return alerts.filter((alert) => {
+    if (alert.phase === "withdrawn") return false;
+    const count = gone.get(name(alert)) ?? 0;
+    if (count > 0) gone.set(name(alert), count - 1);
+    return count === 0;
+  });
+}
+
 /** Where an alert stands: nobody has seen to it · somebody does · nothing is left to do. */
 export type AlertState = "open" | "acknowledged" | "closed";
 

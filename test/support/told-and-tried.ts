@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ruleTypes } from "../../src/alerts/rules/index.ts";
-import type { Alert } from "../../src/model/alert.ts";
+import { type Alert, standingAlerts, toldBy } from "../../src/model/alert.ts";
 import type { AlertRule } from "../../src/model/alert-rule.ts";
 import type { ToldAlert } from "../../src/ports/alert-engine.ts";
 
@@ -10,28 +10,16 @@ function keyOf({ type, facts: { zone, event, limit } }: Alert): string {
   return isMoment ? JSON.stringify([zone, event, limit]) : "";
 }
 
-/** What a withdrawal is about: only ends say how long it lasted. */
-function lineOf({ phase, facts }: Alert): "raised" | "over" {
-  return phase === "over" || (phase === "withdrawn" && facts.lastedMinutes !== undefined) ? "over" : "raised";
-}
-
 /** Alerts of a rule that were not withdrawn, by what they are about, in the order of time. */
-function standing(alerts: readonly Alert[], line: "raised" | "over"): Map<string, Alert[]> {
-  const found = new Map<string, Alert[]>();
-  for (const alert of alerts) {
-    const own = found.get(keyOf(alert)) ?? [];
-    found.set(keyOf(alert), own);
-    if (alert.phase === line) own.push(alert);
-  }
-  for (const alert of alerts) {
-    if (alert.phase !== "withdrawn" || lineOf(alert) !== line) continue;
-    const own = found.get(keyOf(alert)) ?? [];
-    const at = own.findIndex(({ time }) => time === alert.time);
-    assert.ok(at >= 0, "what is withdrawn was told");
-    own.splice(at, 1);
-  }
-  for (const own of found.values()) own.sort((one, other) => one.time - other.time);
-  return found;
+function standing(alerts: readonly Alert[], phase: "raised" | "over"): ReadonlyMap<string, readonly Alert[]> {
+  const own = standingAlerts(alerts).filter((alert) => alert.phase === phase);
+  const withdrawn = alerts.filter((alert) => alert.phase === "withdrawn" && toldBy(alert) === phase);
+  const all = alerts.filter((alert) => alert.phase === phase);
+  assert.equal(own.length, all.length - withdrawn.length, "what is withdrawn was told");
+  return Map.groupBy(
+    own.toSorted((one, other) => one.time - other.time),
+    keyOf,
+  );
 }
 
 function shown(alerts: readonly Alert[] | undefined): string {
@@ -63,7 +51,7 @@ export function compareNotices(
   const ends = tried.filter(({ phase }) => phase === "over");
   const stand = standing(told, "raised");
   for (const one of told) {
-    if (one.phase !== "withdrawn" || lineOf(one) === "over" || ruleTypes[rule.type].momentary) continue;
+    if (one.phase !== "withdrawn" || toldBy(one) === "over" || ruleTypes[rule.type].momentary) continue;
     const first = told.find(({ phase, time, type }) => phase === "raised" && time === one.time && type === one.type);
     if (first === undefined || !noticed.has(first.id)) continue;
     for (const other of stand.get(keyOf(one)) ?? []) {

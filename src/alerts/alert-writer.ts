@@ -61,7 +61,8 @@ export class AlertWriter implements Finder {
   #noticesFrom = 0;
   #left = { alerts: 0, notices: 0 };
   readonly #room: NoticeRoom;
-  late = false;
+  /** What is found up to that event time comes of late records. */
+  lateUntil = Number.NEGATIVE_INFINITY;
 
   constructor(device: WatchedDevice, wording: AccountWording, ids: Ids, now: number, room: NoticeRoom) {
     this.#room = room;
@@ -159,7 +160,7 @@ export class AlertWriter implements Finder {
       longitude: at?.longitude ?? null,
       speed: speedOf(seen) ?? null,
       critical,
-      late: this.late,
+      late: time <= this.lateUntil,
       facts,
     };
     const mileage = this.#device.odometerStart + totals.odometerMm / 1_000_000;

@@ -145,7 +145,8 @@ export class DeviceReview implements Review {
     const live = texts.read(device.key, standing.rules, rules);
     const end = this.#end(standing, live.states, told, now, until);
     const writer = new AlertWriter(device, wording, ids, now, room(device));
-    writer.late = true;
+    // What is newer than all that was followed is not late: it came shortly before a crash, or is made true by time alone.
+    writer.lateUntil = this.#setup.standing.time;
     const isWhole = write(this.#corrections(end.episodes, live.states, told, now, until), writer);
     const found = { alerts: writer.alerts, notices: writer.notices, ended: writer.ended, isWhole };
     // If one commit does not hold everything, the next review finds the rest.

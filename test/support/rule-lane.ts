@@ -1,15 +1,19 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { RuleEngine, RuleTrial } from "../../src/alerts/index.ts";
-import { isMarked } from "../../src/alerts/kept.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";
+import { Follower } from "../../src/follow/follower.ts";
+import { FoldedHistories } from "../../src/history/histories.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
-import type { Alert } from "../../src/model/alert.ts";
+import { type Alert, standingAlerts } from "../../src/model/alert.ts";
 import type { AlertRuleFields, AlertTrigger } from "../../src/model/alert-rule.ts";
 import type { Fix, Report } from "../../src/model/effects.ts";
 import { createLog, createMetrics, systemIds } from "../../src/observe/index.ts";
+import type { AlertEngine, AlertOutcome } from "../../src/ports/alert-engine.ts";
 import type { Bus } from "../../src/ports/bus.ts";
+import type { FollowStore } from "../../src/ports/follow.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
 import { ruleFields } from "../contract/store/alert-values.ts";
 import { deviceFields } from "../contract/store/harness.ts";
@@ -22,16 +26,15 @@ export const minute = 60_000;
 /** A recipient of e-mail. */
 export const mail = { to: "ops@example.org", language: null, timeZone: null, units: "metric" } as const;
 
-/** Ingest with rules on a real store. The test sets the clock. */
+/** The way in, what follows from it, and rules, on a real store. The test sets the clock. */
 export class RuleLane {
   now = start;
   readonly directory = dataFolder();
-  #store: Awaited<ReturnType<typeof openStore>> | undefined;
-  #engine: RuleEngine | undefined;
-  #bus: Bus | undefined;
-  #ingest: Ingest | undefined;
+  #parts: Parts | undefined;
+  /** Alerts that rules found and that were committed, since the start. */
+  #found = 0;
+  #committed = 0;
   readonly log = createLog("silent");
-  #metrics: ReturnType<typeof createMetrics> | undefined;
 
   static async open(context: TestContext): Promise<RuleLane> {
     const lane = new RuleLane();
@@ -50,39 +53,96 @@ export class RuleLane {
   /** `graceMs`: for so long after the start, time alone makes nothing true. */
   async start(graceMs = 0): Promise<void> {
     const { log } = this;
-    const clock = { now: () => this.now, monotonic: () => this.now };
     const bus = createMemoryBus((error) => assert.fail(String(error)));
     const metrics = createMetrics({ processMetrics: false });
     const store = await openStore(this.directory, log);
-    const { alertRules, geofences, groups, accounts, devices, locations } = store;
-    const sources = { alertRules, geofences, groups, accounts, devices, locations };
-    const onDue = (due: Parameters<Ingest["ticks"]["due"]>[0]) => this.ingest.ticks.due(due);
-    this.#engine = new RuleEngine({
-      ...sources,
+    const engine = new RuleEngine({
+      ...store,
+      standings: (devices) => this.follower.standings(devices),
       bus,
-      clock,
+      clock: { now: () => this.now, monotonic: () => this.now },
       ids: systemIds,
       log,
       metrics,
       graceMs,
       noticesPerMinute: 1_000_000,
-      onDue,
-      onLate: (late) => this.ingest.reviews.due(late),
+      onDue: (devices) => this.follower.due(devices),
     });
-    this.#ingest = new Ingest(
+    const clock = { now: () => this.now, monotonic: () => performance.now() };
+    [this.#found, this.#committed] = [0, 0];
+    const follower = new Follower({
+      store: { ...store, follow: this.#counted(store.follow) },
+      engine: this.#watched(engine),
+      bus,
+      clock,
+      log,
+      mostLagBytes: 1e9,
+    });
+    const ingest = new Ingest(
       { maxFutureMs: 600_000 },
-      { store, bus, clock, log, metrics: ingestMetrics(metrics), engine: this.#engine },
+      { store, bus, clock, log, metrics: ingestMetrics(metrics), engine, following: follower },
     );
-    this.#store = store;
-    this.#bus = bus;
-    this.#metrics = metrics;
-    this.#engine.start();
+    const histories = new FoldedHistories({ ...store, heads: follower });
+    this.#parts = { store, bus, engine, follower, ingest, histories };
+    await follower.start();
+    engine.start();
   }
 
+  /** Counts what is committed. */
+  #counted(follow: FollowStore): FollowStore {
+    return {
+      heads: (devices) => follow.heads(devices),
+      days: (device, ask) => follow.days(device, ask),
+      sumsBefore: (device, day) => follow.sumsBefore(device, day),
+      daysBefore: (devices, before) => follow.daysBefore(devices, before),
+      forgetDays: (device, before) => follow.forgetDays(device, before),
+      commit: async (batch) => {
+        await follow.commit(batch);
+        for (const { alerts = [] } of batch) this.#committed += alerts.length;
+      },
+    };
+  }
+
+  /** Counts what rules find. */
+  #watched(engine: RuleEngine): AlertEngine {
+    const count = <T extends AlertOutcome | undefined>(outcome: T): T => {
+      this.#found += outcome?.alerts.length ?? 0;
+      return outcome;
+    };
+    return {
+      prepare: (accounts) => engine.prepare(accounts),
+      watches: (device) => engine.watches(device),
+      watch: (device, standing, now) => {
+        const watch = engine.watch(device, standing, now);
+        const outcome = watch?.outcome.bind(watch);
+        return watch && outcome && Object.assign(watch, { outcome: () => count(outcome()) });
+      },
+      review: (device, standing, from, now) => {
+        const review = engine.review(device, standing, from, now);
+        const outcome = review?.outcome.bind(review);
+        this.reviewing?.(device.key);
+        return (
+          review &&
+          outcome &&
+          Object.assign(review, { outcome: (...ask: Parameters<typeof outcome>) => count(outcome(...ask)) })
+        );
+      },
+      followed: (device, standing, notices) => engine.followed(device, standing, notices),
+      heard: (device, now) => engine.heard(device, now),
+    };
+  }
+
+  /** Called when a review begins. */
+  reviewing: ((device: number) => void) | undefined;
+
   async close(): Promise<void> {
-    await this.#engine?.stop();
-    await this.#ingest?.stop();
-    await this.#store?.close();
+    if (this.#parts === undefined) return;
+    const { engine, ingest, follower, store } = this.#parts;
+    this.#parts = undefined;
+    await engine.stop();
+    await ingest.stop();
+    await follower.stop();
+    await store.close();
   }
 
   async restart(graceMs = 0): Promise<void> {
@@ -90,30 +150,25 @@ export class RuleLane {
     await this.start(graceMs);
   }
 
+  get #open(): Parts {
+    assert.ok(this.#parts);
+    return this.#parts;
+  }
+
   get store() {
-    assert.ok(this.#store);
-    return this.#store;
+    return this.#open.store;
   }
 
   get ingest(): Ingest {
-    assert.ok(this.#ingest);
-    return this.#ingest;
+    return this.#open.ingest;
   }
 
-  get engine(): RuleEngine {
-    assert.ok(this.#engine);
-    return this.#engine;
+  get follower(): Follower {
+    return this.#open.follower;
   }
 
   get bus(): Bus {
-    assert.ok(this.#bus);
-    return this.#bus;
-  }
-
-  /** How many devices wait for a review. */
-  async waitingReviews(): Promise<number> {
-    const text = await this.#metrics?.text();
-    return Number(/^waybeam_alert_reviews (\d+)/m.exec(text ?? "")?.[1]);
+    return this.#open.bus;
   }
 
   /** Tells the service that rules in the store have changed. */
@@ -152,8 +207,8 @@ export class RuleLane {
   /** The alerts that a trial of a rule finds up to a time. */
   async tried(device: Admitted, rule: AlertRuleFields, to: number): Promise<readonly Alert[]> {
     const clock = { now: () => this.now, monotonic: () => this.now };
-    const { locations, geofences, accounts } = this.store;
-    const trial = new RuleTrial({ locations, geofences, accounts, clock, ids: systemIds });
+    const { geofences, accounts } = this.store;
+    const trial = new RuleTrial({ histories: this.#open.histories, geofences, accounts, clock, ids: systemIds });
     const watched = { ...device, name: device.id, expires: null, odometerStart: 0 };
     const found: Alert[] = [];
     for await (const step of trial.run(rule, watched, { from: 0, to: this.now }))
@@ -161,36 +216,53 @@ export class RuleLane {
     return found;
   }
 
-  notices(device: Admitted) {
+  /** Resolves when all that rules have found is committed. */
+  async #committedAll({ key }: Admitted): Promise<void> {
+    await this.follower.head(key);
+    while (this.#committed < this.#found) await sleep(5);
+  }
+
+  async notices(device: Admitted) {
+    await this.#committedAll(device);
     return this.store.notices.list(device.key, { limit: 100_000 });
   }
 
-  /** Resolves when the reviews of a device's late records are done. */
-  async reviewed({ key }: Admitted): Promise<void> {
-    for (;;) {
-      const [state] = await this.store.locations.states([key]);
-      if (!isMarked(state?.rules)) return;
-      this.now += 1000;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+  /** Resolves when a device's late records were reviewed. */
+  async reviewed(device: Admitted): Promise<void> {
+    while (((await this.follower.head(device.key))?.late.length ?? 0) > 0) await sleep(20);
+    await this.#committedAll(device);
   }
 
   async alerts(device: Admitted) {
+    await this.#committedAll(device);
     return this.store.alerts.list(device.key, { from: 0, to: Number.MAX_SAFE_INTEGER, limit: 100_000 });
   }
 
+  /** Alerts that were not withdrawn. */
   async told(device: Admitted): Promise<readonly string[]> {
     const offset = (time: number) => `${(time - start) / minute}`;
-    return (await this.alerts(device)).map((one) => `${offset(one.time)} ${one.name}${one.late ? " late" : ""}`);
+    return standingAlerts(await this.alerts(device)).map(
+      (one) => `${offset(one.time)} ${one.name}${one.late ? " late" : ""}`,
+    );
   }
 
   async locations(device: Admitted): Promise<readonly Record<string, unknown>[]> {
+    await this.#committedAll(device);
     let text = "";
     const range = { from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1e6, account: 1, odometerStart: 0 };
-    for await (const { json } of this.store.locations.history(device.key, range))
+    for await (const { json } of this.#open.histories.history(device.key, range))
       text += `${text === "" ? "" : ","}${Buffer.from(json).toString()}`;
     return JSON.parse(`[${text}]`);
   }
+}
+
+interface Parts {
+  readonly store: Awaited<ReturnType<typeof openStore>>;
+  readonly bus: Bus;
+  readonly engine: RuleEngine;
+  readonly follower: Follower;
+  readonly ingest: Ingest;
+  readonly histories: FoldedHistories;
 }
 
 /** A report, `at` minutes after the start. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,14 +10,12 @@ import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Store, StoreUnavailable } from "../../src/ports/store.ts";
 import { StoreTooNew } from "../../src/store/migrations/migrations.ts";
-import { packBatch, unpackBatch } from "../../src/store/records/batch.ts";
-import { writeRecord } from "../../src/store/records/record-codec.ts";
-import { ByteSink } from "../../src/store/records/sink.ts";
 import { DataFolderInUse } from "../../src/store/sqlite/lock.ts";
 import type { SqliteWriterCalls } from "../../src/store/sqlite/messages.ts";
 import { WorkerLink } from "../../src/store/workers/worker-link.ts";
+import { everything, readAll, said } from "../contract/positions/said.ts";
+import { emptyHead } from "../contract/store/followed.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
-import { append, batchOf, readAll, record } from "../contract/store/records.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { noSmallDisk, smallDisk } from "../support/small-disk.ts";
 import { openStore as open } from "../support/store.ts";
@@ -33,15 +32,15 @@ describe("SQLite store", () => {
 
   it("is for one process at a time, and free again when that is killed, with all that was answered", async () => {
     const holder = spawn(process.execPath, [join(import.meta.dirname, "../support/store-holder.ts"), directory]);
-    let said = "";
-    const printed = Promise.withResolvers<void>();
+    let printed = "";
+    const enough = Promise.withResolvers<void>();
     holder.stdout.setEncoding("utf8").on("data", (text: string) => {
-      said += text;
-      if (said.split("\n").length > 20) printed.resolve();
+      printed += text;
+      if (printed.split("\n").length > 20) enough.resolve();
     });
     // All that it printed has been read.
     const ended = new Promise((resolve) => holder.once("close", resolve));
-    await printed.promise;
+    await enough.promise;
     await assert.rejects(
       open(directory),
       (error) =>
@@ -50,12 +49,11 @@ describe("SQLite store", () => {
     holder.kill("SIGKILL");
     await ended;
     const store = await open(directory);
-    const [device = 0, ...versions] = said.split("\n").filter(Boolean).map(Number);
-    const { count } = await readAll(store, device);
-    const [state] = await store.locations.states([device]);
-    assert.equal(state?.version, count);
-    // Its last commit may be on disk without an answer.
-    assert.ok(count === versions.length || count === versions.length + 1, `${count} of ${versions.length}`);
+    const [device = 0, ...answered] = printed.split("\n").filter(Boolean).map(Number);
+    const { records } = await readAll(store.positions, device);
+    // Its last append may be on disk without an answer.
+    const more = records.length - answered.length;
+    assert.ok(more === 0 || more === 1, `${records.length} of ${answered.length}`);
     await store.close();
   });
 
@@ -97,31 +95,74 @@ describe("SQLite store", () => {
     }
   });
 
-  it("is unavailable while another locks the database, still reads, and goes on by itself", async () => {
+  it("is unavailable while another locks one of its files, still reads, and goes on by itself", async () => {
     const store = await open(directory);
     const account = await makeAccount(store);
-    const device = await makeDevice(store, account.key);
-    await store.locations.commit(batchOf(append(device.key, 1, [record(1)])));
-    const other = new DatabaseSync(join(directory, "waybeam.db"));
-    other.exec("begin immediate");
-    const commit = batchOf(append(device.key, 2, [record(2)]));
-    await assert.rejects(store.locations.commit(commit), unavailable);
+    const { key: device } = await makeDevice(store, account.key);
+    const append = (second: number) => store.positions.append([{ device, records: [said(second)] }]);
+    const commit = () => store.follow.commit([{ device, head: emptyHead, days: [] }]);
+    await append(1);
+    await commit();
+    const locked = (name: string) => {
+      const other = new DatabaseSync(join(directory, name));
+      other.exec("begin immediate");
+      return () => {
+        other.exec("rollback");
+        other.close();
+      };
+    };
+    const unlockPositions = locked("positions.db");
+    await assert.rejects(append(2), unavailable);
+    await assert.rejects(store.check(), unavailable);
+    await commit();
+    assert.deepEqual((await readAll(store.positions, device)).records, [said(1)]);
+    unlockPositions();
+    const unlockRows = locked("waybeam.db");
+    await assert.rejects(commit(), unavailable);
     await assert.rejects(store.check(), unavailable);
     await assert.rejects(
       store.accounts.setting("key", () => "value"),
       unavailable,
     );
     await assert.rejects(makeDevice(store, account.key), unavailable);
-    await assert.rejects(store.devices.remove(device.key), unavailable);
-    assert.equal((await readAll(store, device.key)).count, 1);
-    assert.equal((await store.locations.states([device.key]))[0]?.version, 1);
-    other.exec("rollback");
-    other.close();
+    await assert.rejects(store.devices.remove(device), unavailable);
+    assert.deepEqual(await store.follow.heads([device]), [emptyHead]);
+    await append(2);
+    unlockRows();
     await store.check();
-    assert.equal(await store.locations.commit(commit), undefined);
-    assert.equal((await readAll(store, device.key)).count, 2);
+    await append(3);
+    await commit();
+    assert.deepEqual((await readAll(store.positions, device)).records, [said(1), said(2), said(3)]);
     await makeDevice(store, account.key);
     await store.close();
+  });
+
+  it("keeps its locks on its files, so that no other program deletes their logs", {
+    skip: !existsSync("/proc/locks") && "only Linux lists the locks of files",
+  }, async () => {
+    const store = await open(directory);
+    const { key: device } = await makeDevice(store, (await makeAccount(store)).key);
+    await store.positions.append([{ device, records: [said(1)] }]);
+    const locks = readFileSync("/proc/locks", "utf8").split("\n");
+    for (const name of ["waybeam.db", "positions.db"]) {
+      const { ino } = statSync(join(directory, name));
+      assert.ok(
+        locks.some((line) => line.includes(` ${process.pid} `) && line.includes(`:${ino} `)),
+        locks.join("\n"),
+      );
+    }
+    await store.close();
+  });
+
+  it("refuses a folder in which one of its files is missing, and makes none in its place", async () => {
+    await (await open(directory)).close();
+    for (const name of ["positions.db", "waybeam.db"]) {
+      await rename(join(directory, name), join(directory, "elsewhere"));
+      await assert.rejects(open(directory), new RegExp(`${name} is missing, though .* is there`));
+      assert.ok(!existsSync(join(directory, name)));
+      await rename(join(directory, "elsewhere"), join(directory, name));
+    }
+    await (await open(directory)).close();
   });
 
   it("takes no change into a folder that was moved away, in a transaction or not", async () => {
@@ -134,10 +175,12 @@ describe("SQLite store", () => {
         unavailable,
       );
       await assert.rejects(makeDevice(store, account.key), unavailable);
+      await assert.rejects(store.positions.append([{ device: 1, records: [said(1)] }]), unavailable);
     } finally {
       await rename(`${directory}-moved`, directory);
     }
     assert.equal(await store.accounts.findSetting("moved"), undefined);
+    assert.deepEqual((await store.positions.read(1, { ...everything, limit: 5 })).records, []);
     await makeDevice(store, account.key);
     await store.close();
   });
@@ -162,85 +205,10 @@ describe("SQLite store", () => {
     await rename(`${directory}-moved`, directory);
     assert.equal(answer, "unavailable");
   });
-
-  it("finds out what became of a commit whose answer was lost", async () => {
-    const store = await open(directory);
-    const device = await makeDevice(store, (await makeAccount(store)).key);
-    await store.locations.commit(batchOf(append(device.key, 1, [record(1)])));
-    const other = new DatabaseSync(join(directory, "waybeam.db"));
-    other.exec("begin immediate");
-    const lost = batchOf(append(device.key, 2, [record(2)]));
-    await assert.rejects(store.locations.commit(lost), unavailable);
-    // As if it had reached the disk before the failure.
-    const sink = new ByteSink(1000);
-    packBatch(sink, lost.devices, 2, () => false);
-    unpackBatch(sink.take(), {
-      device(key, { version, asOf, bytes }) {
-        const update = other.prepare(
-          "update device_state set version = ?, as_of = ?, data = ?, crc = null where device = ?",
-        );
-        update.run(version, asOf, bytes ?? assert.fail(), key);
-      },
-      shifts: () => assert.fail("there are none"),
-      chunk: (key, first, last, count, bytes) =>
-        other
-          .prepare("insert into tail (seq, device, first, last, count, data) values (2, ?, ?, ?, ?, ?)")
-          .run(key, first, last, count, bytes),
-    });
-    other.exec("commit");
-    other.close();
-    assert.deepEqual(await store.locations.commit(lost), { conflicts: [device.key] });
-    assert.equal((await readAll(store, device.key)).count, 2);
-    assert.equal(await store.locations.commit(batchOf(append(device.key, 3, [record(3)]))), undefined);
-    assert.equal((await readAll(store, device.key)).count, 3);
-    await store.close();
-  });
-
-  it("deletes a removed device's records in the background, also after a restart", async () => {
-    let store = await open(directory);
-    const account = await makeAccount(store);
-    const gone = await makeDevice(store, account.key);
-    const kept = await makeDevice(store, account.key);
-    for (let version = 1; version <= 30; version++) {
-      const records = Array.from({ length: 256 * 4 }, (_, index) => record(version * 2000 + index));
-      await store.locations.commit(
-        batchOf(append(gone.key, version, records), append(kept.key, version, [record(version)])),
-      );
-    }
-    await store.seal(gone.key);
-    await store.close();
-    const database = new DatabaseSync(join(directory, "waybeam.db"));
-    const rows = (sql: string) => Number(database.prepare(sql).get()?.n);
-    const stored = (table: string) => rows(`select count(*) as n from ${table} where device = ${gone.key}`);
-    assert.ok(stored("block") > 0);
-    // More than one slice of rows, which no sealing makes fewer before the device is removed.
-    const insert = database.prepare("insert into tail (device, first, last, count, data) values (?, ?, ?, 1, ?)");
-    database.exec("begin");
-    for (let second = 100_000; second < 105_000; second++) {
-      const sink = new ByteSink(200);
-      const one = record(second);
-      writeRecord(sink, one);
-      insert.run(gone.key, one.time, one.time, sink.cut());
-    }
-    database.exec("commit");
-    store = await open(directory);
-    await store.devices.remove(gone.key);
-    await store.close();
-    const left = stored("tail");
-    assert.ok(left > 0 && left <= 4000, `${left} rows are left when it is closed at once`);
-    assert.ok(stored("block") > 0);
-    store = await open(directory);
-    while (rows("select count(*) as n from purge") > 0) await sleep(10);
-    assert.equal(stored("tail") + stored("block"), 0);
-    assert.equal(rows("select count(*) as n from block_data where seq not in (select seq from block)"), 0);
-    database.close();
-    assert.equal((await readAll(store, kept.key)).count, 30);
-    await store.close();
-  });
 });
 
 /** Elsewhere the locked database stands for all that makes a store unavailable. */
-const small = smallDisk(12);
+const small = smallDisk(24);
 
 describe("SQLite store on a full disk", { skip: small === undefined && noSmallDisk }, () => {
   let store: Store | undefined;
@@ -251,24 +219,38 @@ describe("SQLite store on a full disk", { skip: small === undefined && noSmallDi
 
   it("answers unavailable, keeps what it answered for, and goes on by itself", async () => {
     assert.ok(store);
-    const device = await makeDevice(store, (await makeAccount(store)).key);
+    const { key: device } = await makeDevice(store, (await makeAccount(store)).key);
+    const { positions, follow } = store;
     const filler = join(small ?? "", "filler");
-    // More than the log's 4 MB, which may have to be moved into the database first when there is room again.
-    writeFileSync(filler, Buffer.alloc(6_000_000));
-    let version = 1;
-    const commit = () => {
-      const records = Array.from({ length: 500 }, (_, index) => record(version * 500 + index));
-      return store?.locations.commit(batchOf(append(device.key, version, records)));
+    // More than the logs' 4 MB each, which may have to be moved into the databases first when there is room again.
+    writeFileSync(filler, Buffer.alloc(12_000_000));
+    let appended = 0;
+    const append = async () => {
+      const records = Array.from({ length: 500 }, (_, index) => said(appended + index));
+      await positions.append([{ device, records }]);
+      appended += 500;
     };
     await assert.rejects(async () => {
-      for (; version < 1000; version++) assert.equal(await commit(), undefined);
+      while (appended < 500_000) await append();
     }, unavailable);
-    await assert.rejects(async () => commit(), unavailable);
-    const full = await readAll(store, device.key);
-    assert.equal(full.count, (version - 1) * 500);
+    await assert.rejects(append, unavailable);
+    let rules = "";
+    const commit = () => follow.commit([{ device, head: { ...emptyHead, rules }, days: [] }]);
+    await assert.rejects(async () => {
+      for (let round = 0; round < 100_000; round++) {
+        rules = `${round} ${randomBytes(2000).toString("hex")}`;
+        await commit();
+      }
+    }, unavailable);
+    const [before] = await follow.heads([device]);
+    assert.ok(before?.rules !== rules);
+    assert.equal((await readAll(positions, device)).records.length, appended);
+    await assert.rejects(store.check(), unavailable);
     rmSync(filler);
     await store.check();
-    assert.equal(await commit(), undefined);
-    assert.equal((await readAll(store, device.key)).count, version * 500);
+    await append();
+    await commit();
+    assert.equal((await readAll(positions, device)).records.length, appended);
+    assert.deepEqual(await follow.heads([device]), [{ ...emptyHead, rules }]);
   });
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { backup, DatabaseSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { exitCodes } from "../../src/cli/exit.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
@@ -105,19 +105,15 @@ describe("a start that fails says in a sentence which folder, why, and what to d
     assert.deepEqual(added, ["lock.db"]);
   }
 
-  /** A log's header for pages of this size, and a frame of one. */
-  function logOf(pageSize: number): Buffer {
-    const log = Buffer.alloc(32 + 24 + pageSize);
-    log.writeUInt32BE(0x377f0682, 0);
-    log.writeUInt32BE(3_007_000, 4);
-    log.writeUInt32BE(pageSize, 8);
-    return log;
-  }
-
   it("where waybeam.db is missing or empty and other files of a service are there", () => {
-    untouched("log alone", { "waybeam.db-wal": logOf(8192) }, /waybeam\.db is missing, though its log/);
-    untouched("emptied", { "waybeam.db": "", "waybeam.db-wal": logOf(8192) }, /waybeam\.db is empty, though its log/);
+    untouched("positions alone", { "positions.db": "x" }, /waybeam\.db is missing, though positions\.db is there/);
+    untouched("emptied", { "waybeam.db": "", "positions.db": "x" }, /waybeam\.db is missing, though positions\.db/);
     untouched("keys alone", { "credentials.json": "{}" }, /waybeam\.db is missing, though credentials\.json/);
+    const rows = madeBy(
+      "rows.db",
+      "create table migration (number integer primary key, name text not null); insert into migration values (1, 'tables')",
+    );
+    untouched("rows alone", { "waybeam.db": rows }, /positions\.db is missing, though waybeam\.db is there/);
   });
 
   /** The file of a database that another program made and closed. */
@@ -129,90 +125,16 @@ describe("a start that fails says in a sentence which folder, why, and what to d
     return readFileSync(file);
   }
 
-  it("where waybeam.db has other tables than the service's, or none beside its keys", () => {
+  it("where waybeam.db has other tables than the service's", () => {
     const other = madeBy("other.db", "pragma journal_mode = wal; create table x (a)");
-    untouched("other tables", { "waybeam.db": other, "credentials.json": "{}" }, /is another program's database/);
-    const empty = madeBy("empty.db", "create table x (a); drop table x");
-    untouched("no tables", { "waybeam.db": empty, "credentials.json": "{}" }, /waybeam\.db is empty, though/);
+    const files = { "waybeam.db": other, "positions.db": "", "credentials.json": "{}" };
+    untouched("other tables", files, /is another program's database/);
   });
 
-  it("where the log is another database's, or none", () => {
-    const own = inside("own.db");
-    const database = new DatabaseSync(own);
-    database.exec("pragma page_size = 8192; pragma journal_mode = wal; create table any (one)");
-    database.close();
-    const content = readFileSync(own);
-    untouched("other log", { "waybeam.db": content, "waybeam.db-wal": logOf(4096) }, /the log of another database/);
-    untouched("no log", { "waybeam.db": content, "waybeam.db-wal": "text ".repeat(100) }, /is no log of SQLite/);
-  });
-
-  /** The files of a service that was killed while it had written something, at the end of each of its lives. */
-  async function killed(name: string, lives: number): Promise<Readonly<Record<string, Buffer>>[]> {
-    const data = inside(name);
-    const files: Record<string, Buffer>[] = [];
-    for (let life = 1; life <= lives; life++) {
-      const service = await startService(data);
-      await register(service, [`device-${life}`]);
-      await service.kill();
-      files.push(
-        Object.fromEntries(["waybeam.db", "waybeam.db-wal"].map((file) => [file, readFileSync(join(data, file))])),
-      );
-    }
-    return files;
-  }
-
-  it("where a log is gone that holds what was acknowledged, and where the database is older than its log", async () => {
-    const [first, second] = await killed("killed", 2);
-    const open = { "waybeam.db-open": readFileSync(inside("killed/waybeam.db-open")) };
-    assert.ok(first?.["waybeam.db"] && second?.["waybeam.db"] && second["waybeam.db-wal"]);
-    const alone = { "waybeam.db": second["waybeam.db"] };
-    untouched("database alone", alone, /waybeam\.db-wal is missing/);
-    untouched("emptied log", { ...alone, "waybeam.db-wal": "" }, /waybeam\.db-wal is missing/);
-    const older = { ...second, ...open, "waybeam.db": first["waybeam.db"] };
-    untouched("older database", older, /the log of another state of the database/);
-    const whole = inside("whole");
-    mkdirSync(whole);
-    cpSync(inside("killed/secret.key"), join(whole, "secret.key"));
-    for (const [file, content] of Object.entries({ ...second, ...open })) writeFileSync(join(whole, file), content);
-    await (await openSqliteStore({ directory: whole, log: silentLog, pid: process.pid })).close();
-    // After a clean end there is no log, and nothing is missed.
-    assert.deepEqual(readdirSync(whole).toSorted(), ["lock.db", "secret.key", "waybeam.db"]);
-    await (await openSqliteStore({ directory: whole, log: silentLog, pid: process.pid })).close();
-  });
-
-  it("where a place in the log is damaged, before commits that were acknowledged", async () => {
-    const data = inside("damaged");
-    const service = await startService(data);
-    for (const id of ["one", "two", "three"]) await register(service, [id]);
-    await service.kill();
-    const read = (file: string) => readFileSync(join(data, file));
-    const files = Object.fromEntries(
-      ["waybeam.db", "waybeam.db-open", "waybeam.db-wal"].map((file) => [file, read(file)]),
-    );
-    const log = read("waybeam.db-wal");
-    const damagedAt = (place: number) => {
-      const bytes = Buffer.from(log);
-      bytes.writeUInt8(bytes.readUInt8(place) ^ 0xff, place);
-      return { ...files, "waybeam.db-wal": bytes };
-    };
-    // Its header, and the header and the page of the first frame.
-    for (const place of [20, 40, 1000])
-      untouched(`damaged at ${place}`, damagedAt(place), /waybeam\.db-wal is damaged/);
-  });
-
-  it("but not where SQLite's own backup made the database, nor after a second Ctrl-C", async () => {
-    const data = inside("backed up");
+  it("but not after a second Ctrl-C", async () => {
+    const data = inside("killed");
     const service = await startService(data);
     await register(service, ["one"]);
-    const source = new DatabaseSync(join(data, "waybeam.db"));
-    const copies = ["backup", "vacuum"].map((name) => inside(name));
-    for (const copy of copies) {
-      mkdirSync(copy);
-      cpSync(join(data, "secret.key"), join(copy, "secret.key"));
-    }
-    await backup(source, inside("backup/waybeam.db"));
-    source.exec(`vacuum into '${inside("vacuum/waybeam.db")}'`);
-    source.close();
     service.child.kill("SIGSTOP");
     service.child.kill("SIGTERM");
     // Two within a second are one, as under npm.
@@ -220,8 +142,7 @@ describe("a start that fails says in a sentence which folder, why, and what to d
     service.child.kill("SIGCONT");
     service.child.kill("SIGTERM");
     await end(service.child);
-    for (const directory of [data, ...copies])
-      await (await openSqliteStore({ directory, log: silentLog, pid: process.pid })).close();
+    await (await openSqliteStore({ directory: data, log: silentLog, pid: process.pid })).close();
   });
 
   it("where a newer program wrote the data", () => {
@@ -229,9 +150,21 @@ describe("a start that fails says in a sentence which folder, why, and what to d
     mkdirSync(data);
     const database = new DatabaseSync(join(data, "waybeam.db"));
     database.exec("create table migration (number integer primary key, name text not null)");
-    database.exec("insert into migration values (999, 'from the future')");
+    database.exec("insert into migration values (1, 'tables'), (999, 'from the future')");
     database.close();
+    writeFileSync(join(data, "positions.db"), "");
     explains(data, /newer/);
+  });
+
+  it("where the data are of before the first release", () => {
+    const data = inside("unreleased");
+    mkdirSync(data);
+    const database = new DatabaseSync(join(data, "waybeam.db"));
+    database.exec("create table migration (number integer primary key, name text not null)");
+    database.exec("insert into migration values (1, 'first'), (2, 'tenants')");
+    database.close();
+    writeFileSync(join(data, "positions.db"), "");
+    explains(data, /made by an earlier, unreleased version: start with an empty folder/);
   });
 
   it("where credentials.json can't be written", () => {

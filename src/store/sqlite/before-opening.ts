@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { checkNumber } from "../migrations/migrations.ts";
 import { checkKeys, sealingSettings } from "../secrets/unlock.ts";
-import { DataFolderUnusable } from "./folder.ts";
+import { DataFolderUnusable, dataFolderAdvice } from "./folder.ts";
 
 const foreign = "Move it away, or choose another folder by WAYBEAM_DATA. Nothing was changed.";
 
@@ -29,7 +29,10 @@ export function openUnchanged(file: string): DatabaseSync {
  * SQLite's errors about a file that is no whole database. `secretFile`: undefined where nothing is encrypted.
  */
 export function checkBeforeOpening(file: string, secretFile: string | undefined): void {
-  const isNew = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found?.isDirectory())
+    throw new DataFolderUnusable(dirname(file), "waybeam.db is not a file", dataFolderAdvice, undefined);
+  const isNew = (found?.size ?? 0) === 0;
   const { version, first, keys } = isNew ? { version: 0, first: undefined, keys: [] } : readFirst(file);
   checkNumber(version, first);
   if (secretFile !== undefined) checkKeys(secretFile, keys);

@@ -61,8 +61,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   const lock = await waitForFolder(directory, pid);
   try {
     finishRestore(directory);
-    checkTogether(directory);
     checkBeforeOpening(databaseOf(directory), secrets?.file);
+    checkTogether(directory);
     makePrivate(databaseOf(directory));
     makePrivate(positionsOf(directory));
   } catch (error) {

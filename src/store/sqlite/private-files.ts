@@ -22,9 +22,9 @@ const sticky = 0o1000;
 
 /** Files whose modes are looked at: all that the service and its command line write into the data folder. */
 const ownFiles =
-  /^(?:(?:waybeam|lock)\.db(?:-(?:wal|shm|journal|open))?|lock\.pid|(?:credentials\.json|secret\.key)(?:\.(?:new|old))?|token)$/;
+  /^(?:(?:waybeam|positions|lock)\.db(?:-(?:wal|shm|journal))?|lock\.pid|(?:credentials\.json|secret\.key)(?:\.(?:new|old))?|token)$/;
 /** The operator may have put the database elsewhere, with a link in its place: what is linked to is what holds the data. */
-const maybeLinked = /^waybeam\.db/;
+const maybeLinked = /^(?:waybeam|positions)\.db/;
 
 const foreignAdvice =
   "Whoever owns it can replace what is in it: give it to the user that runs the service (chown), or choose another folder by WAYBEAM_DATA.";

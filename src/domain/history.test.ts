@@ -5,7 +5,7 @@ import { ApiError } from "../errors/catalogue.ts";
 import type { Device } from "../model/device.ts";
 import { noIdentityRules } from "../model/device.ts";
 import type { AlertRange, StoredAlert } from "../ports/alert-store.ts";
-import type { HistoryChunk, HistoryRange } from "../ports/store.ts";
+import type { HistoryChunk, HistoryRange } from "../ports/history.ts";
 import { createHistory, type OpenHistory } from "./history.ts";
 import { ListCursors } from "./list-cursors.ts";
 import { Tally } from "./tally.ts";
@@ -38,7 +38,7 @@ const device: Device = {
 async function* records(count: number, { from, after, limit }: HistoryRange): AsyncGenerator<HistoryChunk> {
   const first = after === undefined ? 0 : (after.time - from) / 1000 + 1;
   for (let index = first; index < Math.min(count, first + limit); index++)
-    yield { json: Buffer.from(String(index)), count: 1, last: { time: from + index * 1000, arrival: index } };
+    yield { json: Buffer.from(String(index)), count: 1, last: { time: from + index * 1000, nth: index + 1 } };
 }
 
 const handling = { state: "open", endedAt: null, acknowledged: null, closed: null } as const;
@@ -65,7 +65,7 @@ function alertsOf(count: number, { from, after, limit }: AlertRange): readonly S
 function build({ locations = 0, alerts = 0, dailyResults = 1000, shownFrom = Number.NEGATIVE_INFINITY }) {
   const named: (string | undefined)[] = [];
   const history = createHistory({
-    locations: { history: (_key, range) => records(locations, range) },
+    histories: { history: (_key, range) => records(locations, range) },
     alerts: {
       list: async (_key, range) => {
         named.push(range.name);
@@ -146,7 +146,7 @@ test("what is older than what is shown is not read, in whatever range; a cursor 
   const froms: number[] = [];
   const make = (from: number) =>
     createHistory({
-      locations: {
+      histories: {
         history: (_key, range) => {
           froms.push(range.from);
           return records(8, range);

@@ -10,7 +10,7 @@ function world() {
 test("nothing is stalled while nothing waits, however long", () => {
   const { clock, progress } = world();
   progress.begun();
-  progress.committed();
+  progress.appended();
   progress.idle();
   clock.time += 3_600_000;
   progress.check();
@@ -18,29 +18,16 @@ test("nothing is stalled while nothing waits, however long", () => {
   progress.check();
 });
 
-test("a slow disk is none that stands still; five seconds without a commit are", () => {
+test("a slow disk is none that stands still; five seconds without an append are", () => {
   const { clock, progress } = world();
-  for (let commits = 0; commits < 10; commits++) {
+  for (let appends = 0; appends < 10; appends++) {
     progress.begun();
     clock.time += 4900;
     progress.check();
-    progress.committed();
+    progress.appended();
   }
   clock.time += 5100;
-  assert.throws(() => progress.check(), /nothing was committed for 5 s/);
-  progress.committed();
+  assert.throws(() => progress.check(), /nothing was appended for 5 s/);
+  progress.appended();
   progress.check();
-});
-
-test("who finds out whose reports can't be stored does not stand still", () => {
-  const { clock, progress } = world();
-  progress.begun();
-  for (let found = 0; found < 10; found++) {
-    clock.time += 4900;
-    progress.check();
-    progress.setAside();
-  }
-  assert.ok(progress.nothingSinceAside);
-  clock.time += 5100;
-  assert.throws(() => progress.check(), /nothing was committed for 5 s/);
 });

@@ -1,125 +1,97 @@
 import assert from "node:assert/strict";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
-import type { CommitBatch } from "../../src/model/commit.ts";
 import type { Device, DeviceKey } from "../../src/model/device.ts";
 import type { Fix } from "../../src/model/effects.ts";
-import { type DeviceState, type LocationRecord, neverReported, type RecordPlace } from "../../src/model/location.ts";
+import type { RefusedReport } from "../../src/model/refused.ts";
 import { createLog, createMetrics } from "../../src/observe/index.ts";
-import type { AlertEngine } from "../../src/ports/alert-engine.ts";
+import type { AppendedRecords, Following } from "../../src/ports/follow.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
-import {
-  type CommitConflict,
-  type HistoryContext,
-  type Moment,
-  type Store,
-  StoreUnavailable,
-} from "../../src/ports/store.ts";
+import type { DeviceRecords } from "../../src/ports/positions.ts";
+import { type Store, StoreUnavailable } from "../../src/ports/store.ts";
 import { createMemoryBus } from "./bus.ts";
 import { noAlertEngine } from "./no-alert-engine.ts";
 import { device } from "./records.ts";
 
 export const start = Date.UTC(2026, 5, 1);
 
-/** States and versions as the port promises them, and whatever trouble the test asks for. */
+/** Positions as the port promises them, and whatever trouble the test asks for. */
 export class TroubledStore {
   devices: Device[] = [device({ key: 1, id: "a" }), device({ key: 2, id: "b" })];
-  readonly states = new Map<DeviceKey, DeviceState>();
-  readonly commits: CommitBatch[] = [];
+  readonly appends: (readonly DeviceRecords[])[] = [];
+  readonly refused: RefusedReport[] = [];
   /** Checks of the store that fail from now on. */
   down = 0;
-  /** Devices whose rows can't be written. */
+  /** Devices whose records can't be appended. */
   readonly spoilt = new Set<DeviceKey>();
   tries = 0;
-  /** What late reports are shown of the history. */
-  history: readonly LocationRecord[] = [];
-  /** What the next commits do instead; taken one by one. */
-  trouble: (() => Promise<CommitConflict | undefined> | undefined)[] = [];
+  /** What the next appends do first; taken one by one. */
+  trouble: (() => Promise<unknown> | undefined)[] = [];
 
   async identify(ids: readonly string[]): Promise<Device | undefined> {
     return this.devices.find((one) => ids.includes(one.id));
   }
 
-  async readStates(keys: readonly DeviceKey[]): Promise<readonly DeviceState[]> {
-    return keys.map((key) => this.states.get(key) ?? neverReported);
-  }
-
-  async commit(given: CommitBatch, written?: () => void): Promise<CommitConflict | undefined> {
-    // As the port allows: the records are needed no more before it is known what becomes of them.
-    const batch = { ...given, devices: given.devices.map((one) => ({ ...one, records: [...one.records] })) };
-    written?.();
+  async append(batch: readonly DeviceRecords[]): Promise<number> {
     this.tries++;
-    const trouble = this.trouble.shift()?.();
-    if (trouble !== undefined) return trouble;
-    if (batch.devices.some(({ device: key }) => this.spoilt.has(key)))
-      throw new StoreUnavailable("a damaged page", undefined, "damaged");
-    const gone = batch.devices.filter(
-      ({ device: key, state }) =>
-        !this.devices.some((one) => one.key === key) || (this.states.get(key)?.version ?? 0) + 1 !== state.version,
-    );
-    if (gone.length > 0) return { conflicts: gone.map(({ device: key }) => key) };
-    for (const { device: key, state } of batch.devices) this.states.set(key, state);
-    this.commits.push(batch);
-    return undefined;
+    await this.trouble.shift()?.();
+    if (batch.some(({ device: key }) => this.spoilt.has(key)))
+      throw new StoreUnavailable("memory ran out", undefined, "exhausted");
+    this.appends.push(batch);
+    return this.appends.length;
   }
 
-  /** Records that are stored, by device. */
+  /** Records that are appended, by device. */
   get stored(): readonly (readonly [DeviceKey, number])[] {
-    return this.commits.flatMap(({ devices }) =>
-      devices.map(({ device: key, records }) => [key, records.length] as const),
-    );
+    return this.appends.flatMap((batch) => batch.map(({ device: key, records }) => [key, records.length] as const));
   }
 
-  /** What surrounds a late report. */
-  readContext = async (_limit: number, _time: number): Promise<HistoryContext> => ({ from: this.history, more: false });
-
-  /** What is stored of one moment. */
-  readMoment = async (): Promise<Moment> => ({ hashes: [] });
-
-  /** Resolves when histories can be read. */
-  readable = async (): Promise<void> => undefined;
-
-  /** Records that are said to be stored in any range of time. Undefined: those of the history. */
-  count: number | undefined;
-
-  get asStore(): Pick<Store, "locations" | "devices" | "alerts" | "check"> {
-    const locations = {
-      states: (keys: readonly DeviceKey[]) => this.readStates(keys),
-      commit: (batch: CommitBatch, written?: () => void) => this.commit(batch, written),
-      context: (_key: DeviceKey, place: RecordPlace, limit: number) => this.readContext(limit, place.time),
-      packedContext: async (_key: DeviceKey, place: RecordPlace, limit: number) => {
-        const context = await this.readContext(limit, place.time);
-        return { bytes: 0, unpack: () => context };
-      },
-      moment: async () => {
-        await this.readable();
-        return this.readMoment();
-      },
-      readable: () => this.readable(),
-      countAbout: (_key: DeviceKey, from: number, to: number) =>
-        this.count ?? this.history.filter(({ time }) => time >= from && time <= to).length,
-    };
-    const devices = { identify: (ids: readonly string[]) => this.identify(ids) };
+  get asStore(): Pick<Store, "positions" | "refused" | "devices" | "check"> {
+    const positions = { append: (batch: readonly DeviceRecords[]) => this.append(batch) };
+    const devices = { identify: (ids: readonly string[]) => this.identify(ids), spoke: async () => undefined };
+    const refused = { add: async (reports: readonly RefusedReport[]) => this.refused.push(...reports) };
     const check = async () => {
       if (this.down-- > 0) throw new StoreUnavailable("disk full");
     };
-    const alerts = { list: async () => [] };
-    return { locations, devices, alerts, check } as unknown as Pick<
-      Store,
-      "locations" | "devices" | "alerts" | "check"
-    >;
+    return { positions, refused, devices, check } as unknown as ReturnType<() => TroubledStore["asStore"]>;
+  }
+}
+
+/** What ingest hands on once it is appended. */
+class Followed implements Following {
+  readonly appends: (readonly AppendedRecords[])[] = [];
+  readonly heardOf: DeviceKey[] = [];
+  lagBytes = 0;
+  isFull = false;
+  room: () => void = () => undefined;
+
+  appended(batch: readonly AppendedRecords[]): void {
+    this.appends.push(batch);
+  }
+
+  heard(device: DeviceKey): void {
+    this.heardOf.push(device);
+  }
+
+  onRoom(listener: () => void): void {
+    this.room = listener;
   }
 }
 
 /** Ingest over a troubled store, with a clock that the test turns. */
-export function setUp(engine: AlertEngine = noAlertEngine) {
+export function setUp() {
   const store = new TroubledStore();
+  const following = new Followed();
+  const engine = noAlertEngine;
   const bus = createMemoryBus();
   const clock = { time: start, now: () => clock.time, monotonic: () => clock.time };
   const metrics = ingestMetrics(createMetrics({ processMetrics: false }));
   const log = createLog("silent");
-  const ingest = new Ingest({ maxFutureMs: 600_000 }, { store: store.asStore, bus, clock, log, metrics, engine });
-  return { store, bus, clock, ingest };
+  const ingest = new Ingest(
+    { maxFutureMs: 600_000 },
+    { store: store.asStore, bus, clock, log, metrics, engine, following },
+  );
+  return { store, bus, clock, ingest, following };
 }
 
 /** A registered device. */

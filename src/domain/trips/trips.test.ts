@@ -5,7 +5,7 @@ import { userOf } from "../../../test/support/users.ts";
 import type { Trip } from "../../contract/trip.ts";
 import type { Device } from "../../model/device.ts";
 import { whole } from "../../model/steps.ts";
-import type { LocationStore } from "../../ports/store.ts";
+import type { Histories } from "../../ports/history.ts";
 import { createTrips } from "./trips.ts";
 
 const begin = Date.UTC(2026, 0, 15, 8);
@@ -19,7 +19,7 @@ type Walk = readonly { readonly minute: number; readonly km: number; readonly mo
 /** Trips over a history in pieces of `each` positions. */
 function tripsOver(walk: Walk, most = { positions: 200_000, segments: 10_000 }, each = 3) {
   const read: number[] = [];
-  const history: LocationStore["history"] = async function* (_device, { from, to, limit }) {
+  const history: Histories["history"] = async function* (_device, { from, to, limit }) {
     const asked = walk.map((one) => ({ ...one, time: begin + one.minute * 60_000 }));
     const found = asked.filter(({ time }) => time >= from && time <= to).slice(0, limit);
     for (let index = 0; index < found.length; index += each) {
@@ -31,13 +31,13 @@ function tripsOver(walk: Walk, most = { positions: 200_000, segments: 10_000 }, 
           ...{ milleage: km, inactiveSeconds: moved ? 0 : 60, attributes: {} },
         }),
       );
-      const last = { time: some.at(-1)?.time ?? 0, arrival: 0 };
+      const last = { time: some.at(-1)?.time ?? 0, nth: 1 };
       yield { json: new TextEncoder().encode(texts.join()), count: some.length, last };
     }
   };
   const settings = { stopSeconds: 300, gapSeconds: 3600, leastMetres: 200 };
   const inTurn = async <T>(_account: number, steps: Generator<undefined, T, undefined>) => whole(steps);
-  const trips = createTrips({ locations: { history }, shownFrom: async () => 0, settings, inTurn, most });
+  const trips = createTrips({ histories: { history }, shownFrom: async () => 0, settings, inTurn, most });
   return { trips, read };
 }
 

@@ -1,14 +1,27 @@
 import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createMemoryBus } from "../../src/bus/memory.ts";
+import { Follower } from "../../src/follow/follower.ts";
+import { FoldedHistories } from "../../src/history/histories.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { Fix } from "../../src/model/effects.ts";
 import { createLog, createMetrics, systemClock } from "../../src/observe/index.ts";
 import type { Clock } from "../../src/ports/clock.ts";
+import type { Histories } from "../../src/ports/history.ts";
 import type { Admitted, Outcome } from "../../src/ports/intake.ts";
 import type { Log } from "../../src/ports/log.ts";
 import type { OpenedStore } from "../../src/store/opened.ts";
-import { type Content, contentOf, foldedTotals, type Location, totalsOf, withoutTotals } from "./location-content.ts";
+import { SqlitePositions } from "../../src/store/positions/sqlite/open.ts";
+import {
+  type Content,
+  contentOf,
+  expectedLast,
+  foldedTotals,
+  type Location,
+  totalsOf,
+  withoutTotals,
+} from "./location-content.ts";
 import { noAlertEngine } from "./no-alert-engine.ts";
 import { silentLog } from "./silent-log.ts";
 import { openStore } from "./store.ts";
@@ -69,13 +82,15 @@ export function delivery(history: readonly Fix[], random: () => number, way: Way
   return [...parts, ...again].sort((one, other) => one.rank - other.rank).flatMap(({ fixes }) => fixes);
 }
 
-/** A store and an ingest over it, which can be started again. */
+/** A store, and what takes reports into it and follows them, which can be started again. */
 export class World {
   /** A data folder, or what else `open` takes. */
   readonly place: string;
   readonly #open: (place: string, log: Log) => Promise<OpenedStore>;
   store!: OpenedStore;
   ingest!: Ingest;
+  follower!: Follower;
+  #histories!: Histories;
 
   constructor(place: string, open: (place: string, log: Log) => Promise<OpenedStore> = openStore) {
     this.place = place;
@@ -83,19 +98,42 @@ export class World {
   }
 
   async start(storeLog: Log = silentLog): Promise<void> {
-    this.store = await this.#open(this.place, storeLog);
+    const store = await this.#open(this.place, storeLog);
     const log = createLog("silent");
     const bus = createMemoryBus((error) => assert.fail(String(error)));
     const metrics = ingestMetrics(createMetrics({ processMetrics: false }));
-    this.ingest = new Ingest(
-      { maxFutureMs: 600_000 },
-      { store: this.store, bus, clock, log, metrics, engine: noAlertEngine },
-    );
+    const parts = { store, bus, clock, log, engine: noAlertEngine };
+    this.store = store;
+    this.follower = new Follower({ ...parts, mostLagBytes: 64 * 1024 * 1024 });
+    this.ingest = new Ingest({ maxFutureMs: 600_000 }, { ...parts, metrics, following: this.follower });
+    this.#histories = new FoldedHistories({ ...store, heads: this.follower });
+    await this.follower.start();
   }
 
   async stop(): Promise<void> {
     await this.ingest.stop();
+    await this.follower.stop();
     await this.store.close();
+  }
+
+  /** Packs what an engine with a log has in it, as far as it is followed. */
+  async pack(): Promise<void> {
+    const { positions } = this.store;
+    if (positions instanceof SqlitePositions) await positions.pack();
+  }
+
+  /** The same, of everything: an end commits what is followed. */
+  async packAll(): Promise<void> {
+    await this.stop();
+    await this.start();
+    await this.pack();
+    const { logRows, blocks } = this.store.positions.figures();
+    if (this.store.positions instanceof SqlitePositions) assert.ok(logRows === 0 && blocks > 0);
+  }
+
+  /** Resolves when all late records are folded in their places. */
+  async followed(): Promise<void> {
+    while (this.follower.behind > 0) await sleep(10);
   }
 
   async admitted(id: string): Promise<Admitted> {
@@ -125,10 +163,19 @@ export class World {
     assert.deepEqual(stored.map(totalsOf), foldedTotals(stored), `totals ${what}`);
   }
 
+  /** The same, and when everything is followed, the last location is the last one of the history. */
+  async compareFollowed(device: number, delivered: readonly Fix[], what: string): Promise<void> {
+    await this.compare(device, delivered, what);
+    await this.followed();
+    await this.compare(device, delivered, `${what}, when it is followed`);
+    const { json } = await this.follower.latest({ key: device, odometerStart: 0 });
+    assert.deepEqual(json && JSON.parse(json), expectedLast(await this.history(device)), `the last location ${what}`);
+  }
+
   async history(device: number, from = 0, to = Date.UTC(2100, 0, 1)): Promise<readonly Location[]> {
     const pieces: string[] = [];
     const range = { from, to, limit: 1e9, account: 1, odometerStart: 0 };
-    for await (const { json } of this.store.locations.history(device, range)) pieces.push(Buffer.from(json).toString());
+    for await (const { json } of this.#histories.history(device, range)) pieces.push(Buffer.from(json).toString());
     return JSON.parse(`[${pieces.join(",")}]`);
   }
 }

@@ -17,7 +17,6 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { beginRestore, dropRestore } from "../../src/store/backup/placing.ts";
-import { addSpentFunction } from "../../src/store/sqlite/spent-table.ts";
 import { backedUp, filled } from "../support/backup-folders.ts";
 import { crashFleet } from "../support/crash-fleet.ts";
 import { until } from "../support/gateway.ts";
@@ -66,8 +65,9 @@ test(
     assert.equal(read.code, 0, read.out + read.err);
     drop();
     await service.kill();
-    const names = readdirSync(target).filter((name) => !/^blocks-[0-9a-f]{32}\.pack$/.test(name));
-    assert.deepEqual(names.toSorted(), ["backup.json", "credentials.json", "secret.key", "tables.db"]);
+    assert.deepEqual(readdirSync(target).toSorted(), [
+      ...["backup.json", "credentials.json", "positions.db", "secret.key", "waybeam.db"],
+    ]);
     for (const name of readdirSync(target)) assert.equal(statSync(join(target, name)).mode & 0o777, 0o600, name);
     assert.equal(statSync(target).mode & 0o777, 0o700);
 
@@ -175,85 +175,67 @@ test(
   },
 );
 
-/** Changes the database of a stopped data folder behind the service's back. */
-function spoil(directory: string, act: (database: DatabaseSync) => void): void {
-  const database = new DatabaseSync(join(directory, "waybeam.db"));
+/** Changes a database of a stopped data folder behind the service's back. */
+function spoil(directory: string, act: (database: DatabaseSync) => void, name = "waybeam.db"): void {
+  const database = new DatabaseSync(join(directory, name));
   act(database);
   database.exec("pragma wal_checkpoint(truncate)");
   database.close();
 }
 
 test("damaged records are told by device and time, and no backup is made of them", options, async (context) => {
-  const { directory } = await filled(context);
+  const { directory, ids } = await filled(context);
   const { waybeam } = commandLine(directory);
-  const keep = readFileSync(join(directory, "waybeam.db"));
+  const keep = readFileSync(join(directory, "positions.db"));
   const spoils = [
-    ["a changed value", (data: Uint8Array) => (data[30] = (data[30] ?? 0) ^ 1)],
-    ["a zeroed length", (data: Uint8Array) => data.fill(0, 0, 4)],
-    // Of the first record, or of all records where they are packed.
-    ["a length beyond the end", (data: Uint8Array) => data.fill(0xff, 0, 12)],
-    ["a time", (data: Uint8Array) => data.fill(0, 8, 16)],
+    ["a changed value", (data: Uint8Array) => (data[data.length - 30] = (data[data.length - 30] ?? 0) ^ 1)],
+    ["a zeroed end", (data: Uint8Array) => data.fill(0, data.length - 40)],
   ] as const;
   for (const [what, change] of spoils) {
-    writeFileSync(join(directory, "waybeam.db"), keep);
-    let spoilt = "";
-    spoil(directory, (database) => {
-      addSpentFunction(database);
-      // Of any device: all that another one reported may be sealed by now.
-      const row = database.prepare(
-        "select seq, data, id from tail join device on device.key = tail.device where not is_spent(device, seq) limit 1",
-      );
-      const { seq, data, id } = row.get() ?? {};
+    writeFileSync(join(directory, "positions.db"), keep);
+    // The last row of the log is the last device's.
+    const change1 = (database: DatabaseSync) => {
+      const { seq, data } = database.prepare("select seq, data from log order by seq desc limit 1").get() ?? {};
       assert.ok(data instanceof Uint8Array && typeof seq === "number");
-      spoilt = String(id);
       change(data);
-      database.prepare("update tail set data = ? where seq = ?").run(data, seq);
-    });
+      database.prepare("update log set data = ? where seq = ?").run(data, seq);
+    };
+    spoil(directory, change1, "positions.db");
     const { code, out, err } = await waybeam(["check"]);
     assert.equal(code, 1, `${what}: ${out}${err}`);
-    assert.match(out, new RegExp(`^device ${spoilt}, positions from \\S+Z to \\S+Z: row \\d+ .*damaged`), what);
+    assert.match(out, new RegExp(`^device ${ids[2]}, positions from \\S+Z to \\S+Z: row \\d+ .*damaged`), what);
     assert.equal(out.split("\n").length, 2, `${what} concerns one device: ${out}`);
     const target = join(folderOf(context), "backup");
     const made = await waybeam(["backup", target]);
     assert.equal(made.code, 1);
-    assert.match(made.err, new RegExp(`damaged \\(device ${spoilt}\\)`));
+    assert.match(made.err, new RegExp(`damaged \\(device ${ids[2]}\\)`));
     assert.ok(!existsSync(target) && !existsSync(`${target}.part`));
   }
 });
 
-test(
-  "a damaged page is told with the devices that lack positions by it; everything else is read",
-  options,
-  async (context) => {
-    const { directory, ids } = await filled(context, 3, 4000);
-    const file = join(directory, "waybeam.db");
-    let page = 0;
-    const sizes = new DatabaseSync(file);
-    const pageSize = Number(sizes.prepare("pragma page_size").get()?.page_size);
-    // The last leaf, whose rows are in no block yet. It has the beginning of rows; most of a row's bytes are in pages of their own.
-    page = Number(
-      sizes
-        .prepare("select pageno from dbstat where name = 'tail' and pagetype = 'leaf' order by path desc limit 1")
-        .get()?.pageno,
-    );
-    sizes.close();
-    rmSync(`${file}-wal`, { force: true });
-    const bytes = readFileSync(file);
-    bytes.fill(0, (page - 1) * pageSize, page * pageSize);
-    writeFileSync(file, bytes);
-    const { waybeam } = commandLine(directory);
-    const { code, out, err } = await waybeam(["check"]);
-    assert.equal(code, 1, out + err);
-    assert.match(out, /rows? \d+.* of the positions can't be read/);
-    assert.match(out, new RegExp(`device ${ids[2]}: \\d+ of its 4000 positions are missing`));
-    assert.doesNotMatch(out, new RegExp(String(ids[0])));
-    const target = join(folderOf(context), "backup");
-    const made = await waybeam(["backup", target]);
-    assert.equal(made.code, 1, made.err);
-    assert.match(made.err, /damaged[\s\S]*waybeam check/);
-    assert.deepEqual(readdirSync(join(target, "..")), []);
-  },
-);
+test("a damaged page is told, and everything else is read", options, async (context) => {
+  const { directory } = await filled(context, 3, 4000);
+  const file = join(directory, "positions.db");
+  const sizes = new DatabaseSync(file);
+  const pageSize = Number(sizes.prepare("pragma page_size").get()?.page_size);
+  const leaf = "select pageno from dbstat where name = 'log' and pagetype = 'leaf' order by path desc limit 1";
+  const page = Number(sizes.prepare(leaf).get()?.pageno);
+  sizes.close();
+  rmSync(`${file}-wal`, { force: true });
+  const bytes = readFileSync(file);
+  bytes.fill(0, (page - 1) * pageSize, page * pageSize);
+  writeFileSync(file, bytes);
+  const { waybeam } = commandLine(directory);
+  const { code, out, err } = await waybeam(["check"]);
+  assert.equal(code, 1, out + err);
+  assert.match(out, /positions\.db: /);
+  assert.match(out, /the table log can't be read to its end/);
+  const target = join(folderOf(context), "backup");
+  const made = await waybeam(["backup", target]);
+  assert.equal(made.code, 1, made.err);
+  assert.match(made.err, /damaged[\s\S]*waybeam check/);
+  assert.deepEqual(readdirSync(join(target, "..")), []);
+});
 
 test("a link as a backup's place stays, and the backups are where it leads to", options, async (context) => {
   const { directory } = await filled(context, 1, 100);
@@ -309,11 +291,11 @@ test("what must not be a backup's place or source is refused, and nothing is wri
   writeFileSync(manifest, said.slice(0, 50));
   await refused(["restore", target], /damaged/, fresh);
   writeFileSync(manifest, said);
-  const database = join(target, "tables.db");
+  const database = join(target, "positions.db");
   const bytes = readFileSync(database);
   bytes[bytes.length - 5000] = (bytes[bytes.length - 5000] ?? 0) ^ 1;
   writeFileSync(database, bytes);
-  await refused(["restore", target], /damaged: tables\.db is not the file/, fresh);
+  await refused(["restore", target], /damaged: positions\.db is not the file/, fresh);
   assert.ok(!existsSync(join(fresh, "waybeam.db")));
 });
 
@@ -326,7 +308,7 @@ test("a backup without keys needs the key from elsewhere; one with the key says 
   const made = await waybeam(["backup", "--without-keys", target]);
   assert.equal(made.code, 0, made.err);
   assert.match(made.err, /The secret key is not in it\. Keep .*secret\.key too/);
-  assert.deepEqual(readdirSync(target).toSorted(), ["backup.json", "tables.db"]);
+  assert.deepEqual(readdirSync(target).toSorted(), ["backup.json", "positions.db", "waybeam.db"]);
   // Never under a running service.
   const used = await waybeam(["restore", "--replace", target]);
   assert.equal(used.code, 8, used.err);

@@ -25,6 +25,9 @@ import { standingOf } from "./standing.ts";
 /** Memory of records that wait for the head of one device, bytes. What is more is read from the store afterwards. */
 const mostWaitingBytes = 8 * 1024 * 1024;
 
+/** Records that nobody followed are taken as if they had just come, so many of each device. */
+const mostUnreadRecords = 1000;
+
 /** What the follower works with. */
 export interface FollowerDeps {
   readonly store: {
@@ -71,6 +74,9 @@ export class Follower implements Following, Heads, LastLocations {
     this.#loading = new Loading({
       ...{ store: store.follow, log },
       prepare: (accounts) => engine.prepare(accounts),
+      register: (device) => this.#registered(device),
+      read: (device, from) =>
+        store.positions.read(device, { from, to: Number.MAX_SAFE_INTEGER, limit: mostUnreadRecords }),
       loaded: (device) => this.#loaded(device),
     });
     this.#refolding = new Refolding({

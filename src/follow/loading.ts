@@ -1,7 +1,11 @@
+import { stepOf } from "../fold/step.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { DeviceHead } from "../model/follow.ts";
-import type { FollowStore } from "../ports/follow.ts";
+import { observationOf } from "../model/observation.ts";
+import type { SaidRecord } from "../model/said.ts";
+import type { FollowStore, FreshRecord } from "../ports/follow.ts";
 import type { Log } from "../ports/log.ts";
+import type { PositionPage } from "../ports/positions.ts";
 import { StoreUnavailable } from "../ports/store.ts";
 import { noSums } from "./days.ts";
 import { DeviceFold } from "./device-fold.ts";
@@ -9,6 +13,8 @@ import type { FollowedDevice } from "./followed-device.ts";
 
 /** Heads of one question. */
 const mostHeads = 500;
+/** Devices whose positions are read at a time. */
+const readsAtOnce = 16;
 /** Pause after a failure, ms. */
 const pauseMs = 1000;
 
@@ -17,6 +23,10 @@ export interface LoadingDeps {
   readonly store: Pick<FollowStore, "heads">;
   /** Loads the rules of these accounts; undefined: they are there. */
   readonly prepare: (accounts: ReadonlySet<number>) => Promise<void> | undefined;
+  /** Sets how the device is registered; after a start nobody has told. */
+  readonly register: (device: FollowedDevice) => Promise<unknown>;
+  /** The first records of a device from an event time on, and whether there are more. */
+  readonly read: (device: DeviceKey, from: number) => Promise<PositionPage>;
   readonly log: Log;
   /** The head was read, and the rules are there. */
   readonly loaded: (device: FollowedDevice) => void;
@@ -64,7 +74,8 @@ export class Loading {
     // What one turn of the event loop asks for is one question.
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (this.#queue.size > 0 && !this.#isStopping) {
-      const some = [...this.#queue].slice(0, mostHeads);
+      // Whoever is waited for comes first.
+      const some = [...new Set([...this.#waiters.keys(), ...this.#queue])].slice(0, mostHeads);
       try {
         await this.#load(some);
       } catch (error) {
@@ -90,11 +101,27 @@ export class Loading {
     missing.forEach((device, at) => {
       device.fold ??= foldOf(heads[at]);
     });
+    const unread = devices.filter((device) => device.unread !== undefined);
+    for (let at = 0; at < unread.length; at += readsAtOnce)
+      await Promise.all(unread.slice(at, at + readsAtOnce).map((device) => this.#readUnread(device)));
     for (const device of devices) {
       this.#queue.delete(device);
       this.#deps.loaded(device);
       this.#tell(device);
     }
+  }
+
+  /** Takes the first records of what nobody followed as if they had just come; what is left of them counts as late. */
+  async #readUnread(device: FollowedDevice): Promise<void> {
+    const { unread } = device;
+    if (unread === undefined) return;
+    await this.#deps.register(device);
+    const page = await this.#deps.read(device.key, unread.from);
+    if (device.unread !== unread || page.unreadable.length > 0) return;
+    device.waiting = [...page.records.map(freshOf), ...device.waiting];
+    const last = page.records.at(-1)?.time;
+    device.unread =
+      page.next === undefined || last === undefined || last >= unread.to ? undefined : { from: last, to: unread.to };
   }
 
   /** A head that is damaged is left out alone. */
@@ -122,6 +149,11 @@ export class Loading {
     await this.#running;
     for (const device of [...this.#waiters.keys()]) this.#tell(device, new StoreUnavailable("the service stops"));
   }
+}
+
+/** A stored record as if it had just come. */
+function freshOf(record: SaidRecord): FreshRecord {
+  return { ...observationOf(record), ...stepOf(record), ...record, speed: record.speed, course: record.course };
 }
 
 /** Everything of a damaged head is late. */

@@ -75,21 +75,23 @@ export class Refolding {
     this.#devices.delete(key);
     const began = clock.monotonic();
     const turn = this.#turn(device);
-    device.refolding = turn;
+    device.refolding = turn.then(() => undefined);
+    let isGone = false;
     try {
-      await turn;
+      isGone = await turn;
     } finally {
       this.#pace.took(key, clock.monotonic() - began, clock.monotonic());
     }
-    if (device.fold?.isLate === true) this.late(device, pauseOf(device.failures));
+    if (device.fold?.isLate === true && !isGone) this.late(device, pauseOf(device.failures));
   }
 
-  async #turn(device: FollowedDevice): Promise<void> {
+  /** Whether the device is gone: then it never has another turn. */
+  async #turn(device: FollowedDevice): Promise<boolean> {
     let outcome: ReviewOutcome | undefined;
     try {
       await this.#deps.prepare(device);
       const registered = await this.#deps.registered(device);
-      if (registered === undefined || device.fold === undefined) return;
+      if (registered === undefined || device.fold === undefined) return registered === undefined;
       outcome = await refoldTurn(device.fold, this.#deps.readsOf(device, registered));
       device.failures = 0;
     } catch (error) {
@@ -99,6 +101,7 @@ export class Refolding {
       device.refolding = undefined;
       this.#deps.over(device, outcome);
     }
+    return false;
   }
 
   async stop(): Promise<void> {

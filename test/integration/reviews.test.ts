@@ -1,35 +1,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { type ReviewDeps, Reviews } from "../../src/ingest/reviews.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Admitted } from "../../src/ports/intake.ts";
 import { geofenceFields } from "../contract/store/alert-values.ts";
 import { fix, mail, minute, RuleLane, start } from "../support/rule-lane.ts";
 
 const speed = { type: "speedOver", parameters: { kmh: 80 } } as const;
 const mailed = { channels: { email: [mail], sms: [], webhook: [] } } as const;
-
-/** Reviews of a lane. `disturb` runs after each read of a device's history. */
-function disturbed(lane: RuleLane, disturb: (device: number) => Promise<void>): Reviews {
-  const { locations, alerts } = lane.store;
-  const context: ReviewDeps["locations"]["context"] = async (device, ...others) => {
-    const read = await locations.context(device, ...others);
-    await disturb(device);
-    return read;
-  };
-  return new Reviews({
-    locations: { context, commit: (batch) => locations.commit(batch) },
-    alerts,
-    states: lane.ingest.states,
-    engine: lane.engine,
-    bus: lane.bus,
-    clock: { now: () => lane.now, monotonic: () => performance.now() },
-    log: lane.log,
-  });
-}
-
-function watched(device: Admitted) {
-  return { ...device, name: device.id, expires: null, odometerStart: 0 };
-}
 
 /** A lane whose rule finds speeding in the reports of a device. The device is slow at minutes 0 and 20. */
 async function withSpeedRule(context: TestContext): Promise<readonly [RuleLane, Admitted]> {
@@ -39,10 +16,6 @@ async function withSpeedRule(context: TestContext): Promise<readonly [RuleLane, 
   const device = await lane.device("d");
   await lane.send(device, fix(0, 50), fix(20, 50));
   return [lane, device];
-}
-
-async function settled(reviews: Reviews): Promise<void> {
-  while (reviews.busy) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 test("alerts of positions that were deleted since are neither withdrawn nor told again", async (context) => {
@@ -55,13 +28,16 @@ test("alerts of positions that were deleted since are neither withdrawn nor told
     await lane.send(device, fix(at * 10, at % 2 === 0 ? 50 : 92), fix(at * 10 + 0.5, 50));
   }
   // The last episode begins before the deleted positions and goes on after them.
-  lane.now = start + 200 * minute;
-  await lane.send(device, fix(60, 92), fix(80, 93), fix(120, 94), fix(200, 95));
+  const day = 1440;
+  lane.now = start + 2 * day * minute;
+  await lane.send(device, fix(60, 92), fix(80, 93), fix(day, 94), fix(2 * day, 95));
   const before = await lane.told(device);
   const notices = (await lane.notices(device)).length;
   assert.ok(before.includes("60 speedOver"), before.join());
-  for (;;) if (!(await lane.ingest.keeping.deleteBefore(device.key, start + 100 * minute)).more) break;
-  await lane.send(device, fix(150, 94));
+  assert.equal(await lane.follower.keeping.deleteBefore(device.key, start + day * minute), 12);
+  // Where it is known to have been.
+  const at = (time: number) => ({ latitude: 4.6 + time / 10_000 });
+  await lane.send(device, fix(day - 500, 94, at(80)), fix(day + 50, 94, at(day)));
   await lane.reviewed(device);
   assert.deepEqual(await lane.told(device), before);
   assert.equal((await lane.notices(device)).length, notices);
@@ -79,18 +55,16 @@ test("an alert of a late report has the place and the speed of that report", asy
 
 test("a rule that is deleted during a review tells nothing more, and what a new rule told is told once", async (context) => {
   const [lane, device] = await withSpeedRule(context);
-  await lane.send(device, fix(5, 92), fix(6, 50));
   let changed = false;
-  const reviews = disturbed(lane, async () => {
+  lane.disturb = async () => {
     if (changed) return;
     changed = true;
     await lane.deleteRules();
     await lane.rule({ type: "speedOver", parameters: { kmh: 60 } }, { ...mailed, name: "new" });
     lane.rulesChanged();
     await lane.send(device, fix(30, 70));
-  });
-  reviews.due([watched(device)]);
-  await settled(reviews);
+  };
+  await lane.send(device, fix(5, 92), fix(6, 50));
   await lane.reviewed(device);
   await lane.send(device, fix(31, 72));
   assert.deepEqual(await lane.told(device), ["30 new"]);
@@ -102,23 +76,20 @@ test("a device whose late records never stop holds up no other", async (context)
   lane.now = start + 1000 * minute;
   await lane.rule(speed, { ...mailed, devices: ["d", "e"] });
   const [restless, other] = [await lane.device("d"), await lane.device("e")];
+  const reads: number[] = [];
+  let late = 0;
+  lane.disturb = async (device) => {
+    reads.push(device);
+    if (device === restless.key && late < 50) await lane.send(restless, fix(101 + late++, 92));
+  };
   for (const device of [restless, other]) {
     await lane.send(device, fix(0, 50), fix(200, 50));
     await lane.send(device, fix(100, 92));
   }
-  const reads: number[] = [];
-  let late = 0;
-  const reviews = disturbed(lane, async (device) => {
-    reads.push(device);
-    if (device === restless.key && late < 50) await lane.send(restless, fix(101 + late++, 92));
-  });
-  reviews.due([watched(restless), watched(other)]);
-  await settled(reviews);
-  assert.ok(
-    reads.includes(other.key) && reads.indexOf(other.key) <= 2,
-    `the other device had its turn after ${reads.indexOf(other.key)} reads`,
-  );
+  await lane.reviewed(other);
+  assert.ok(reads.indexOf(other.key) <= 2, `the other device had its turn after ${reads.indexOf(other.key)} reads`);
   assert.deepEqual(await lane.told(other), ["100 speedOver late"]);
+  late = 50;
   await lane.reviewed(restless);
   assert.deepEqual(await lane.told(restless), ["100 speedOver late"]);
 });
@@ -126,12 +97,10 @@ test("a device whose late records never stop holds up no other", async (context)
 test("a device that was deleted waits for no review", async (context) => {
   const [lane, device] = await withSpeedRule(context);
   await lane.send(device, fix(5, 92));
-  assert.equal(await lane.waitingReviews(), 1);
+  assert.equal(lane.follower.behind, 1);
   await lane.store.devices.remove(device.key);
-  lane.ingest.states.forget(device.key);
-  lane.ingest.reviews.due([watched(device)]);
-  await settled(lane.ingest.reviews);
-  assert.equal(await lane.waitingReviews(), 0);
+  lane.bus.publish({ type: "deviceChanged", ...device });
+  while (lane.follower.behind > 0) await sleep(20);
 });
 
 test("the events of a zone are not told again under its new name", async (context) => {
@@ -173,32 +142,29 @@ test("what time alone made true before a backlog came is told once", async (cont
   assert.equal((await lane.notices(device)).length, 1);
 });
 
-test("a review during which the rules change begins anew at once", async (context) => {
+test("a review during which the rules change begins anew", async (context) => {
   const [lane, device] = await withSpeedRule(context);
-  await lane.send(device, fix(5, 92), fix(6, 50));
   let changes = 0;
-  const reviews = disturbed(lane, async () => {
+  lane.disturb = async () => {
     if (changes++ >= 3) return;
     await lane.rule({ type: "sos", parameters: {} });
     lane.rulesChanged();
-  });
-  // The lane's clock stands still: nothing waits for the engine to name the device again.
-  reviews.due([watched(device)]);
-  await settled(reviews);
+  };
+  await lane.send(device, fix(5, 92), fix(6, 50));
+  await lane.reviewed(device);
   assert.equal(changes, 4);
   assert.deepEqual(await lane.told(device), ["5 speedOver late"]);
 });
 
-test("a device that reports again and again during its review has its next turn at once", async (context) => {
+test("what a device reports during its review is judged behind it", async (context) => {
   const [lane, device] = await withSpeedRule(context);
-  await lane.send(device, fix(5, 92), fix(6, 50));
   let reports = 0;
-  const reviews = disturbed(lane, async () => {
-    if (reports < 45) await lane.send(device, fix(21 + reports++, 50));
-  });
-  reviews.due([watched(device)]);
-  await settled(reviews);
-  assert.deepEqual(await lane.told(device), ["5 speedOver late"]);
+  lane.disturb = async () => {
+    if (reports++ === 0) await lane.send(device, fix(21, 50), fix(22, 93));
+  };
+  await lane.send(device, fix(5, 92), fix(6, 50));
+  await lane.reviewed(device);
+  assert.deepEqual(await lane.told(device), ["5 speedOver late", "22 speedOver"]);
 });
 
 test("shortly after a start, late records are reviewed, and time alone makes nothing true", async (context) => {
@@ -208,6 +174,7 @@ test("shortly after a start, late records are reviewed, and time alone makes not
   await lane.rule({ type: "inputActiveFor", parameters: { input: 1, minutes: 30 } }, mailed);
   let device = await lane.device("d");
   await lane.send(device, fix(20, 50, { readings: { input1: true } }));
+  assert.deepEqual(await lane.told(device), []);
   await lane.close();
   lane.now = start + 60 * minute;
   await lane.start(minute);

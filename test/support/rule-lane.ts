@@ -15,6 +15,7 @@ import type { AlertEngine, AlertOutcome } from "../../src/ports/alert-engine.ts"
 import type { Bus } from "../../src/ports/bus.ts";
 import type { FollowStore } from "../../src/ports/follow.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
+import type { PositionStore } from "../../src/ports/positions.ts";
 import { ruleFields } from "../contract/store/alert-values.ts";
 import { deviceFields } from "../contract/store/harness.ts";
 import { dataFolder, removeFolder } from "./service.ts";
@@ -71,7 +72,7 @@ export class RuleLane {
     const clock = { now: () => this.now, monotonic: () => performance.now() };
     [this.#found, this.#committed] = [0, 0];
     const follower = new Follower({
-      store: { ...store, follow: this.#counted(store.follow) },
+      store: { ...store, follow: this.#counted(store.follow), positions: this.#disturbed(store.positions) },
       engine: this.#watched(engine),
       bus,
       clock,
@@ -103,6 +104,22 @@ export class RuleLane {
     };
   }
 
+  #disturbed(positions: PositionStore): PositionStore {
+    return {
+      append: (batch) => positions.append(batch),
+      unfollowed: () => positions.unfollowed(),
+      followed: (place) => positions.followed(place),
+      read: async (device, range) => {
+        const page = await positions.read(device, range);
+        await this.disturb?.(device);
+        return page;
+      },
+      deleteBefore: (device, moment) => positions.deleteBefore(device, moment),
+      figures: () => positions.figures(),
+      close: () => positions.close(),
+    };
+  }
+
   /** Counts what rules find. */
   #watched(engine: RuleEngine): AlertEngine {
     const count = <T extends AlertOutcome | undefined>(outcome: T): T => {
@@ -120,7 +137,6 @@ export class RuleLane {
       review: (device, standing, from, now) => {
         const review = engine.review(device, standing, from, now);
         const outcome = review?.outcome.bind(review);
-        this.reviewing?.(device.key);
         return (
           review &&
           outcome &&
@@ -132,8 +148,8 @@ export class RuleLane {
     };
   }
 
-  /** Called when a review begins. */
-  reviewing: ((device: number) => void) | undefined;
+  /** Called after each read of a device's late records and what follows them. */
+  disturb: ((device: number) => Promise<void>) | undefined;
 
   async close(): Promise<void> {
     if (this.#parts === undefined) return;

@@ -106,14 +106,16 @@ export class Follower implements Following, Heads, LastLocations {
 
   async #findUnfollowed(): Promise<void> {
     for await (const spans of this.#deps.store.positions.unfollowed()) {
-      for (const { device: key, from, to } of spans) {
-        const device = this.#memory.of(key);
-        const { unread } = device;
-        device.unread = { from: Math.min(from, unread?.from ?? from), to: Math.max(to, unread?.to ?? to) };
-        this.#changed(device);
-        this.#loading.add(device);
-      }
+      for (const { device, from, to } of spans) this.mayBeAppended(device, { from, to });
     }
+  }
+
+  mayBeAppended(key: DeviceKey, { from, to }: { readonly from: number; readonly to: number }): void {
+    const device = this.#memory.of(key);
+    const { unread } = device;
+    device.unread = { from: Math.min(from, unread?.from ?? from), to: Math.max(to, unread?.to ?? to) };
+    this.#changed(device);
+    this.#loading.add(device);
   }
 
   get lagBytes(): number {

@@ -6,12 +6,12 @@ import type { Admitted } from "../ports/intake.ts";
 const hour = 3_600;
 const day = 24 * hour;
 
-/** Ingest whose first commit takes until `release`, so that what is submitted meanwhile waits together. The clock of the day is `ahead` of the time that passes, s. */
+/** Ingest whose first append takes until `release`, so that what is submitted meanwhile waits together. The clock of the day is `ahead` of the time that passes, s. */
 async function world() {
   const { store, clock, ingest } = setUp();
   const world = { ahead: 0 };
   clock.now = () => clock.time + world.ahead * 1000;
-  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const { promise, resolve } = Promise.withResolvers<void>();
   store.trouble = [() => promise];
   const outcomes: string[] = [];
   const report = (device: Admitted, second: number) =>
@@ -25,7 +25,7 @@ async function world() {
   // It contradicts the clock, so that others are heard of it, too.
   const first = report(other, -2 * day);
   await new Promise((turn) => setImmediate(turn));
-  return Object.assign(world, { ingest, one, other, outcomes, report, first, release: () => resolve(undefined) });
+  return Object.assign(world, { ingest, one, other, outcomes, report, first, release: () => resolve() });
 }
 
 test("a report that came before the clock was set ahead does not agree with it, though others came with it later", async () => {

@@ -192,24 +192,23 @@ export class Ingest implements Intake {
     metrics.batchMessages.observe(taken.reduce((sum, { messages }) => sum + messages, 0));
     metrics.batchReports.observe(taken.reduce((sum, { reports }) => sum + reports, 0));
     this.#progress.begun();
-    let failure: Failure | undefined;
-    const admit = async () => {
-      admitted = await this.#admittedAgain(taken);
-    };
-    let admitted: readonly PendingDevice[] = [];
-    failure = await this.#attempts.run(admit, true);
-    if (failure !== undefined) for (const pending of taken) this.#failed(pending, failure);
-    judgeClock(admitted, { ...this.#deps, ownClock: this.ownClock });
-    const only = admitted.length === 1;
     await divide(
-      admitted,
-      (some) => this.#attempts.run(() => this.#append(some), only || some.length === 1),
+      taken,
+      (some) => this.#attempts.run(() => this.#judgeAndAppend(some), some.length === 1),
       (pending, why) => this.#failed(pending, why),
     );
     for (const { device, bytes, reports } of taken) this.#waiting.add(device.accountKey, -bytes, -reports);
     this.#relieve();
     // Where the run ends now, it tells them before.
     setImmediate(() => this.#tellStored());
+  }
+
+  /** May be tried again with the same devices, whatever became of them. */
+  async #judgeAndAppend(taken: readonly PendingDevice[]): Promise<void> {
+    const admitted = await this.#admittedAgain(taken);
+    judgeClock(admitted, { ...this.#deps, ownClock: this.ownClock });
+    await this.#keepRefused(admitted);
+    await this.#append(admitted);
   }
 
   /** Those that may report, admitted again where they changed since their reports came; the others are refused. */
@@ -220,7 +219,7 @@ export class Ingest implements Intake {
         const admission = await this.#directory.admit([pending.device.id]);
         // Registered anew under the same id, it is another device than the one that reported.
         if (admission.status !== "admitted" || admission.key !== pending.device.key) {
-          this.#answer(pending, "refused");
+          this.#leaveOut(pending, "refused");
           continue;
         }
         pending.device = admission;
@@ -230,28 +229,36 @@ export class Ingest implements Intake {
     return good;
   }
 
+  /** What is refused is on disk once, also where the append behind it has to be tried again. */
+  async #keepRefused(devices: readonly PendingDevice[]): Promise<void> {
+    const refused = devices.flatMap((pending) => pending.refused);
+    if (refused.length === 0) return;
+    await this.#deps.store.refused.add(refused);
+    for (const pending of devices) pending.refused.length = 0;
+    this.#deps.metrics.refusedReports.add(refused.length);
+  }
+
   /** One append: everything is on disk when it resolves. */
   async #append(devices: readonly PendingDevice[]): Promise<void> {
     const { store, clock, metrics, following } = this.#deps;
-    const refused = devices.flatMap((pending) => pending.refused);
     const batch = devices.flatMap(({ device, records }) => {
       const fresh = this.#repeats.without(device.key, records);
-      metrics.repeats.add(records.length - fresh.length);
       return fresh.length === 0 ? [] : [{ device, records: fresh }];
     });
-    const began = clock.monotonic();
-    if (refused.length > 0) await store.refused.add(refused);
+    let appended = 0;
     if (batch.length > 0) {
       const rows = batch.map(({ device: { key }, records }) => ({ device: key, records }));
+      const began = clock.monotonic();
       const place = await store.positions.append(rows);
       metrics.appendSeconds.observe((clock.monotonic() - began) / 1000);
       for (const { device, records } of rows) {
         this.#repeats.appended(device, records);
-        metrics.appended.add(records.length);
+        appended += records.length;
       }
       following.appended(batch, place);
     }
-    metrics.refusedReports.add(refused.length);
+    metrics.appended.add(appended);
+    metrics.repeats.add(devices.reduce((sum, { records }) => sum + records.length, -appended));
     this.#progress.appended();
     // Repeats and refused reports stand in no state, and the device was heard of all the same.
     const followed = new Set<DeviceKey>(batch.map(({ device }) => device.key));
@@ -262,7 +269,14 @@ export class Ingest implements Intake {
   #failed(pending: PendingDevice, { error }: Failure): void {
     this.#deps.log.error({ error, device: pending.device.id }, "a device's reports can't be stored");
     this.#deps.metrics.failed.add(pending.messages);
-    this.#answer(pending, "failed");
+    this.#leaveOut(pending, "failed");
+  }
+
+  /** An append of it may have been tried, and be on disk though it failed. */
+  #leaveOut(pending: PendingDevice, outcome: "refused" | "failed"): void {
+    const { span } = pending;
+    if (span !== undefined) this.#deps.following.mayBeAppended(pending.device.key, span);
+    this.#answer(pending, outcome);
   }
 
   #tellStored(): void {

@@ -46,6 +46,14 @@ export class PendingDevice {
     return this.#done.length + this.#future.length;
   }
 
+  /** Event times of its first and its last record. */
+  get span(): { readonly from: number; readonly to: number } | undefined {
+    if (this.records.length === 0) return undefined;
+    let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const { time } of this.records) [from, to] = [Math.min(from, time), Math.max(to, time)];
+    return { from, to };
+  }
+
   /** When the report came that tells of our clock, epoch ms by our clock of then: the first one from the future, or else the newest. The others may have come before the clock was set, or after. */
   get toldAt(): number {
     return this.isAhead ? this.#futureAt : this.#newestAt;

@@ -28,6 +28,8 @@ export interface AppendedRecords {
 export interface Following {
   /** Called once for each append, in their order, as soon as it is on disk and before anybody is told. Returns at once, and never throws. `place`: what the append answered. */
   appended(batch: readonly AppendedRecords[], place: number): void;
+  /** An append failed for good, and may be on disk all the same: what of these event times was appended is not followed. */
+  mayBeAppended(device: DeviceKey, span: { readonly from: number; readonly to: number }): void;
   /** The device was heard of without anything to store. */
   heard(device: DeviceKey, now: number): void;
   /** Bytes that wait to be followed. More than `mostLagBytes`: nothing more is taken from trackers. */

@@ -10,71 +10,100 @@ import type { Admitted } from "../../src/ports/intake.ts";
 import type { DeviceRecords } from "../../src/ports/positions.ts";
 import { type Store, StoreUnavailable } from "../../src/ports/store.ts";
 import { createMemoryBus } from "./bus.ts";
-import { noAlertEngine } from "./no-alert-engine.ts";
 import { device } from "./records.ts";
 
 export const start = Date.UTC(2026, 5, 1);
 
-/** Positions as the port promises them, and whatever trouble the test asks for. */
+/** Appends as the port promises them, and whatever trouble the test asks for. */
 export class TroubledStore {
   devices: Device[] = [device({ key: 1, id: "a" }), device({ key: 2, id: "b" })];
   readonly appends: (readonly DeviceRecords[])[] = [];
   readonly refused: RefusedReport[] = [];
   /** Checks of the store that fail from now on. */
   down = 0;
-  /** Devices whose records can't be appended. */
-  readonly spoilt = new Set<DeviceKey>();
+  /** Appends that were asked for. */
   tries = 0;
-  /** What the next appends do first; taken one by one. */
-  trouble: (() => Promise<unknown> | undefined)[] = [];
+  /** What the next appends do before they are done; taken one by one. */
+  trouble: ((batch: readonly DeviceRecords[]) => Promise<void> | undefined)[] = [];
+  /** What is done after each append, before it is answered. */
+  answering: (() => Promise<void>) | undefined;
+  /** What keeping refused reports does before it is done. */
+  refusing: (() => Promise<void>) | undefined;
+  /** What identifying does before it is done. */
+  identifying: ((ids: readonly string[]) => Promise<void>) | undefined;
 
-  async identify(ids: readonly string[]): Promise<Device | undefined> {
-    return this.devices.find((one) => ids.includes(one.id));
-  }
-
-  async append(batch: readonly DeviceRecords[]): Promise<number> {
+  async #append(batch: readonly DeviceRecords[]): Promise<number> {
     this.tries++;
-    await this.trouble.shift()?.();
-    if (batch.some(({ device: key }) => this.spoilt.has(key)))
-      throw new StoreUnavailable("memory ran out", undefined, "exhausted");
+    await this.trouble.shift()?.(batch);
     this.appends.push(batch);
-    return this.appends.length;
+    const place = this.appends.length;
+    await this.answering?.();
+    return place;
   }
 
-  /** Records that are appended, by device. */
+  /** Records that were appended, by device. */
   get stored(): readonly (readonly [DeviceKey, number])[] {
     return this.appends.flatMap((batch) => batch.map(({ device: key, records }) => [key, records.length] as const));
   }
 
   get asStore(): Pick<Store, "positions" | "refused" | "devices" | "check"> {
-    const positions = { append: (batch: readonly DeviceRecords[]) => this.append(batch) };
-    const devices = { identify: (ids: readonly string[]) => this.identify(ids), spoke: async () => undefined };
-    const refused = { add: async (reports: readonly RefusedReport[]) => this.refused.push(...reports) };
-    const check = async () => {
-      if (this.down-- > 0) throw new StoreUnavailable("disk full");
+    const store = {
+      positions: { append: (batch: readonly DeviceRecords[]) => this.#append(batch) },
+      refused: {
+        add: async (reports: readonly RefusedReport[]) => {
+          await this.refusing?.();
+          this.refused.push(...reports);
+          return 0;
+        },
+      },
+      devices: {
+        identify: async (ids: readonly string[]) => {
+          await this.identifying?.(ids);
+          return this.devices.find((one) => ids.includes(one.id));
+        },
+        spoke: async () => undefined,
+      },
+      check: async () => {
+        if (this.down-- > 0) throw new StoreUnavailable("disk full");
+      },
     };
-    return { positions, refused, devices, check } as unknown as ReturnType<() => TroubledStore["asStore"]>;
+    return store as unknown as Pick<Store, "positions" | "refused" | "devices" | "check">;
   }
 }
 
-/** What ingest hands on once it is appended. */
-class Followed implements Following {
-  readonly appends: (readonly AppendedRecords[])[] = [];
-  readonly heardOf: DeviceKey[] = [];
+/** What a follower is told. */
+export class Followed implements Following {
+  readonly batches: { readonly batch: readonly AppendedRecords[]; readonly place: number }[] = [];
+  readonly heardOf: (readonly [DeviceKey, number])[] = [];
+  /** Event times of what may be appended, by device. */
+  readonly unsure: { readonly device: DeviceKey; readonly from: number; readonly to: number }[] = [];
+  readonly #listeners: (() => void)[] = [];
   lagBytes = 0;
-  isFull = false;
-  room: () => void = () => undefined;
+  #isFull = false;
 
-  appended(batch: readonly AppendedRecords[]): void {
-    this.appends.push(batch);
+  get isFull(): boolean {
+    return this.#isFull;
   }
 
-  heard(device: DeviceKey): void {
-    this.heardOf.push(device);
+  set isFull(isFull: boolean) {
+    this.#isFull = isFull;
+    if (!isFull) for (const listener of this.#listeners) listener();
+  }
+
+  appended(batch: readonly AppendedRecords[], place: number): void {
+    this.batches.push({ batch, place });
+  }
+
+  mayBeAppended(key: DeviceKey, span: { readonly from: number; readonly to: number }): void {
+    this.unsure.push({ device: key, ...span });
+  }
+
+  heard(key: DeviceKey, now: number): void {
+    this.heardOf.push([key, now]);
   }
 
   onRoom(listener: () => void): void {
-    this.room = listener;
+    this.#listeners.push(listener);
   }
 }
 
@@ -82,16 +111,19 @@ class Followed implements Following {
 export function setUp() {
   const store = new TroubledStore();
   const following = new Followed();
-  const engine = noAlertEngine;
   const bus = createMemoryBus();
   const clock = { time: start, now: () => clock.time, monotonic: () => clock.time };
-  const metrics = ingestMetrics(createMetrics({ processMetrics: false }));
-  const log = createLog("silent");
+  const registry = createMetrics({ processMetrics: false });
+  const [metrics, log] = [ingestMetrics(registry), createLog("silent")];
+  const engine = { watches: () => false };
   const ingest = new Ingest(
     { maxFutureMs: 600_000 },
-    { store: store.asStore, bus, clock, log, metrics, engine, following },
+    { store: store.asStore, following, bus, clock, log, metrics, engine },
   );
-  return { store, bus, clock, ingest, following };
+  /** What a counter of ingest says. */
+  const counted = async (name: string) =>
+    Number(new RegExp(`^waybeam_ingest_${name} (\\S+)$`, "m").exec(await registry.text())?.[1]);
+  return { store, following, bus, clock, ingest, counted };
 }
 
 /** A registered device. */

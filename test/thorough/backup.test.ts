@@ -20,7 +20,8 @@ import { beginRestore, dropRestore } from "../../src/store/backup/placing.ts";
 import { backedUp, filled } from "../support/backup-folders.ts";
 import { crashFleet } from "../support/crash-fleet.ts";
 import { until } from "../support/gateway.ts";
-import { expectedLast, type Location, withoutTotals } from "../support/location-content.ts";
+import { compareLast } from "../support/ledger.ts";
+import { type Location, withoutTotals } from "../support/location-content.ts";
 import { call, folderOf, register, type Service, startService } from "../support/service.ts";
 import { openStore } from "../support/store.ts";
 import { commandLine, killedAfter } from "../support/waybeam.ts";
@@ -85,9 +86,7 @@ test(
             texts.has(JSON.stringify(Object.entries(content).toSorted())),
             `${tracker.device}: ${message} is missing`,
           );
-      const path = `/api/devices/${tracker.device}/lastLocation`;
-      const { lastLocation } = await call<{ lastLocation: Location }>(other, "GET", path);
-      assert.deepEqual(lastLocation, expectedLast(stored));
+      await compareLast(other, tracker.device, stored);
     }
     assert.equal(await other.stop(), 0);
   },

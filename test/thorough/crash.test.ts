@@ -91,9 +91,9 @@ for (const [how, rounds] of Object.entries(endings))
       if (onPostgres) return;
       const read = await commandLine(directory).waybeam(["check"]);
       assert.equal(read.code, 0, read.out + read.err);
-      assert.match(
-        read.err,
-        new RegExp(` ${records} positions of ${trackers.length} devices read; everything is whole`),
-      );
+      const [, positions] =
+        new RegExp(` (\\d+) positions of ${trackers.length} devices read; everything is whole`).exec(read.err) ?? [];
+      // What was sent again after a kill may be in the log twice.
+      assert.ok(Number(positions) >= records, read.err);
     },
   );

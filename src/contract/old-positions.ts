@@ -34,7 +34,9 @@ export const OldPositionsView = Type.Object(
       description:
         "Positions that would be deleted. Positions are deleted by whole UTC days: an old one stays until its day has ended before `before`.",
     }),
-    from: NullableInstant({ description: "Time of the oldest position that would be deleted; null if none would be." }),
+    from: NullableInstant({
+      description: "Beginning of the UTC day of the oldest position that would be deleted; null if none would be.",
+    }),
     to: NullableInstant({ description: "Time of the newest position that would be deleted; null if none would be." }),
   },
   {

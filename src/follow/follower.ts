@@ -192,6 +192,8 @@ export class Follower implements Following, Heads, LastLocations {
   #take(device: FollowedDevice, fold: DeviceFold, registered: WatchedDevice, records: readonly FreshRecord[]): void {
     const before = fold.lateRecords;
     for (const outcome of fold.take(records, this.#watchFor(registered))) this.#found(device, outcome);
+    // Reports by day read what the store has.
+    if (fold.days.length > 0) this.#changed(device, true);
     if (fold.lateRecords > before || fold.isRefolding)
       this.#lag.set(device, this.#lag.of(device) + records.reduce((sum, record) => sum + bytesOfRecord(record), 0));
     if (fold.isLate && !fold.isRefolding) this.#refolding.late(device);

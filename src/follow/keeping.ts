@@ -19,6 +19,8 @@ export interface KeepingDeps {
 /** Deletes old positions, as whole UTC days: totals go on from the beginning of a day. */
 export class Keeping implements PositionKeeper {
   readonly #deps: KeepingDeps;
+  /** Positions that were deleted since the start. */
+  deleted = 0;
 
   constructor(deps: KeepingDeps) {
     this.#deps = deps;
@@ -49,6 +51,7 @@ export class Keeping implements PositionKeeper {
     await this.#deps.write(device);
     await this.#deps.positions.deleteBefore(key, beginOf(day));
     await this.#deps.follow.forgetDays(key, day);
+    this.deleted += old.count;
     return old.count;
   }
 }

@@ -106,7 +106,7 @@ export interface Rest {
   readonly quarantine: Quarantine;
   readonly trace: Trace;
   /** What deletes old positions. */
-  readonly keeping: PositionKeeper;
+  readonly keeping: PositionKeeper & { readonly deleted: number };
   readonly directory: string;
   /** Lines of the log at level warn and above. */
   readonly logged: readonly string[];

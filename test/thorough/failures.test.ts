@@ -164,27 +164,21 @@ test("a reader that goes away before its history begins is no failure", async ()
 test("a history that breaks off is cut, so that no part is taken for the whole, and the log says why", async () => {
   const rest = await startRest({
     spoil: (store) => {
-      const { locations } = store;
-      async function* broken(...input: Parameters<typeof locations.history>) {
-        let given = 0;
-        for await (const chunk of locations.history(...input)) {
-          if (given++ > 0) throw new Error("secret cause");
-          yield chunk;
-        }
-      }
+      const { positions } = store;
+      let given = 0;
       return {
         ...store,
-        locations: {
-          states: (...input) => locations.states(...input),
-          commit: (...input) => locations.commit(...input),
-          context: (...input) => locations.context(...input),
-          oldPositions: (...input) => locations.oldPositions(...input),
-          deleteOld: (...input) => locations.deleteOld(...input),
-          packedContext: (...input) => locations.packedContext(...input),
-          moment: (...input) => locations.moment(...input),
-          readable: () => locations.readable(),
-          countAbout: (...input) => locations.countAbout(...input),
-          history: broken,
+        positions: {
+          append: (batch) => positions.append(batch),
+          unfollowed: () => positions.unfollowed(),
+          followed: (place) => positions.followed(place),
+          deleteBefore: (device, moment) => positions.deleteBefore(device, moment),
+          figures: () => positions.figures(),
+          close: () => positions.close(),
+          async read(...asked) {
+            if (given++ > 0) throw new Error("secret cause");
+            return positions.read(...asked);
+          },
         },
       };
     },

@@ -3,7 +3,6 @@ import { after, before, test } from "node:test";
 import type { Alert } from "../../src/model/alert.ts";
 import { commitAlerts, newAlert } from "../contract/store/alert-values.ts";
 import { now } from "../contract/store/harness.ts";
-import { append, batchOf, record } from "../contract/store/records.ts";
 import { endRest, type Rest, startRest } from "../support/rest.ts";
 
 let rest: Rest;
@@ -218,11 +217,7 @@ test("what is over closes by itself, a critical one once it is acknowledged too"
   assert.equal((await rest.call("POST", "/api/alerts/acknowledge", { token, body: { ids: [seen.id] } })).status, 200);
   const over = rule(21, 60, { phase: "over" });
   const ended = [21, 22, 23].map((ruleKey) => ({ ruleKey, time: now + 60_000, foundAt: now + 61_000 }));
-  const commit = append(key, ((await rest.store.locations.states([key]))[0]?.version ?? 0) + 1, [record(0)], {
-    alerts: [over],
-    ended,
-  });
-  assert.equal(await rest.store.locations.commit(batchOf(commit)), undefined);
+  await commitAlerts(rest.store, key, [over], [], ended);
   const states = async () => new Map((await list("?device=bus")).alerts.map((alert) => [alert.id, alert]));
   const after = await states();
   assert.deepEqual(

@@ -4,8 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { first } from "../../src/store/migrations/0001-first.ts";
-import { tenants } from "../../src/store/migrations/0002-tenants.ts";
 import { migrate } from "../../src/store/migrations/migrations.ts";
 import { AlertRuleRows } from "../../src/store/rows/alert-rules.ts";
 import { AlertRows, alertRow } from "../../src/store/rows/alerts.ts";
@@ -29,26 +27,6 @@ describe("alerts, rules and notices in SQLite", () => {
     directory = await mkdtemp(join(tmpdir(), "waybeam-alert-rows-"));
   });
   afterEach(() => rm(directory, { recursive: true }));
-
-  it("come to accounts of older versions, which speak English", async () => {
-    const { rows, file } = plainSqlite(join(directory, "waybeam.db"));
-    await rows.schema.createTable("migration").addColumn("number", "integer").addColumn("name", "text").execute();
-    for (const [index, migration] of [first, tenants].entries()) {
-      await migration.up(rows, engine);
-      const { name } = migration;
-      await rows
-        .insertInto("migration")
-        .values({ number: index + 1, name })
-        .execute();
-    }
-    file.exec("insert into account (id, name, time_zone, licenses, creation) values ('a', 'A', 'Etc/UTC', 5, 1)");
-    await rows.destroy();
-    const store = await open(directory);
-    assert.equal((await store.accounts.findById("a"))?.language, "en");
-    const device = await makeDevice(store, 1);
-    await commitAlerts(store, device.key, [newAlert(device.key, 1)]);
-    await store.close();
-  });
 
   it("are found by an index, in the order of an index, by every question that may meet many", async () => {
     const statements = new Set<string>();

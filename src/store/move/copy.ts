@@ -78,7 +78,7 @@ async function copyPositions(device: number, from: PositionStore, to: PositionSt
 }
 
 async function* pagesOf(device: number, store: PositionStore) {
-  const range = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER, limit: positionsAtOnce };
+  const range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY, limit: positionsAtOnce };
   for (let after: PositionPlace | undefined; ; ) {
     const page = await store.read(device, { ...range, ...(after && { after }) });
     yield page;

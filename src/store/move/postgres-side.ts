@@ -7,6 +7,7 @@ import { checkedAddress } from "../postgres/checks.ts";
 import { openPostgresStore } from "../postgres/open-store.ts";
 import { makePool, type ServerPool } from "../postgres/pool.ts";
 import { ServiceLock } from "../postgres/service-lock.ts";
+import { storedText } from "../postgres/text.ts";
 import { usualTimes } from "../postgres/times.ts";
 import { sealingSettings } from "../secrets/unlock.ts";
 import { MoveRefused } from "./refused.ts";
@@ -35,45 +36,51 @@ export class PostgresSide implements Side {
 
   /** Locks a database that a service uses otherwise. */
   static async openSource(url: string, log: Log): Promise<PostgresSide> {
-    const side = await PostgresSide.#open(url, log);
+    const { shown, pool, lock } = await connect(url, log);
     try {
-      const [row] = await side.#ask("select to_regclass('migration') is not null as is_there");
-      if (row?.is_there !== true)
-        throw new MoveRefused(`${side.shown} holds no data of a service`, "Name the service's database by --from.");
-      checkNumber(await side.#version());
-      return side;
-    } catch (error) {
-      await side.close();
-      throw error;
+      const { rows } = await pool.query("select to_regclass('migration') is not null as is_there");
+      if (rows[0]?.is_there !== true)
+        throw new MoveRefused(`${shown} holds no data of a service`, "Name the service's database by --from.");
+      const { rows: versions } = await pool.query("select max(number) as number from migration");
+      checkNumber(Number(versions[0]?.number));
+    } finally {
+      await pool.end();
+      await lock.release();
     }
+    return PostgresSide.#open(url, log);
   }
 
   /** Makes the tables of a database that holds no data, or what a move has copied that has not ended: that goes. */
   static async openTarget(url: string, log: Log): Promise<PostgresSide> {
-    const before = await PostgresSide.#open(url, log);
+    const { shown, pool, lock } = await connect(url, log, true);
     try {
-      const [row] = await before.#ask("select to_regclass('migration') is not null as is_there");
-      if (row?.is_there === true) {
-        if ((await before.#version()) !== movingNumber)
-          throw new MoveRefused(`${before.shown} holds data already`, "Choose an empty database by --to.");
+      const { rows } = await pool.query("select to_regclass('migration') is not null as is_there");
+      if (rows[0]?.is_there === true) {
+        const { rows: versions } = await pool.query("select max(number) as number from migration");
+        if (Number(versions[0]?.number) !== movingNumber)
+          throw new MoveRefused(`${shown} holds data already`, "Choose an empty database by --to.");
         for (const name of [...movedTables.map((table) => table.name), ...otherTables])
-          await before.#ask(`drop table if exists ${quoted(name)} cascade`);
-        await before.#ask("drop sequence if exists position_commit");
+          await pool.query(`drop table if exists ${quoted(name)} cascade`);
+        await pool.query("drop sequence if exists position_commit");
+        // Those of triggers. The database is the service's own.
+        const { rows: made } = await pool.query(
+          "select oid::regprocedure::text as name from pg_proc where pronamespace = current_schema()::regnamespace",
+        );
+        for (const { name } of made) await pool.query(`drop function if exists ${name} cascade`);
       }
     } finally {
-      await before.close();
+      await pool.end();
+      await lock.release();
     }
     await (await openPostgresStore(url, { log })).close();
     return PostgresSide.#open(url, log);
   }
 
   static async #open(url: string, log: Log): Promise<PostgresSide> {
-    const address = await checkedAddress(url, usualTimes);
-    const lock = await ServiceLock.take({ address, times: usualTimes, log, service: randomUUID() });
-    const pool = makePool({ address, connections: 2, times: usualTimes, log, mayTakeLong: true });
+    const { address, shown, pool, lock } = await connect(url, log);
     try {
       const positions = await openPostgresPositions(address, { log });
-      return new PostgresSide(`the database ${address.database} at ${address.host}`, lock, pool, positions);
+      return new PostgresSide(shown, lock, pool, positions);
     } catch (error) {
       await pool.end();
       await lock.release();
@@ -87,18 +94,13 @@ export class PostgresSide implements Side {
     return rows;
   }
 
-  async #version(): Promise<number> {
-    const [row] = await this.#ask("select max(number) as number from migration");
-    return Number(row?.number ?? 0);
-  }
-
   async page({ name, key }: MovedTable, after: Row | undefined, limit: number): Promise<readonly Row[]> {
     const columns = key.map(quoted).join(", ");
     const behind = after === undefined ? "" : `and (${columns}) > (${key.map((_, at) => `$${at + 1}`).join(", ")})`;
     const own = ownRows[name] ?? "true";
     const rows = await this.#ask(
       `select * from ${quoted(name)} where ${own} ${behind} order by ${columns} limit ${limit}`,
-      after === undefined ? [] : key.map((column) => after[column] ?? null),
+      after === undefined ? [] : key.map((column) => storedCell(after[column] ?? null)),
     );
     return rows.map((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, cellOf(value)])));
   }
@@ -137,7 +139,7 @@ export class PostgresSide implements Side {
       const values = some.map(() => `(${columns.map(() => `$${++mark}`).join(", ")})`).join(", ");
       await this.#ask(
         `insert into ${quoted(name)} (${columns.map(quoted).join(", ")}) overriding system value values ${values}`,
-        some.flatMap((row) => columns.map((column) => row[column] ?? null)),
+        some.flatMap((row) => columns.map((column) => storedCell(row[column] ?? null))),
       );
     }
   }
@@ -151,11 +153,8 @@ export class PostgresSide implements Side {
   }
 
   async goOnBehind({ name, key: [key] }: MovedTable, highest: number): Promise<void> {
-    await this.#ask("select setval(pg_get_serial_sequence($1, $2), $3, $3 > 0)", [
-      quoted(name),
-      key,
-      Math.max(1, highest),
-    ]);
+    const next = `setval(pg_get_serial_sequence($1, $2), ${Math.max(1, highest)}, ${highest > 0})`;
+    await this.#ask(`select ${next}`, [quoted(name), key]);
   }
 
   async keyIds(): Promise<readonly string[]> {
@@ -181,6 +180,19 @@ export class PostgresSide implements Side {
     await this.#pool.end();
     await this.#lock.release();
   }
+}
+
+/** Connects to a database, and locks it. */
+async function connect(url: string, log: Log, mayBeHalfMoved = false) {
+  const address = await checkedAddress(url, usualTimes, mayBeHalfMoved);
+  const lock = await ServiceLock.take({ address, times: usualTimes, log, service: randomUUID() });
+  const pool = makePool({ address, connections: 2, times: usualTimes, log, mayTakeLong: true });
+  return { address, shown: `the database ${address.database} at ${address.host}`, pool, lock };
+}
+
+/** The pool decodes texts, and encodes none. */
+function storedCell(cell: Cell): Cell {
+  return typeof cell === "string" ? storedText(cell) : cell;
 }
 
 function cellOf(value: unknown): Cell {

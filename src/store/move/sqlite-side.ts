@@ -135,7 +135,8 @@ export class SqliteSide implements Side {
 
   async goOnBehind({ name }: MovedTable, highest: number): Promise<void> {
     this.#database.prepare("delete from sqlite_sequence where name = ?").run(name);
-    this.#database.prepare("insert into sqlite_sequence (name, seq) values (?, ?)").run(name, highest);
+    if (highest === 0) return;
+    this.#database.prepare("insert into sqlite_sequence (name, seq) values (?, ?)").run(name, BigInt(highest));
   }
 
   async keyIds(): Promise<readonly string[]> {

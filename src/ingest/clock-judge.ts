@@ -1,4 +1,6 @@
+import type { DeviceKey } from "../model/device.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Heads } from "../ports/follow.ts";
 import type { Log } from "../ports/log.ts";
 import type { IngestMetrics } from "./metrics.ts";
 import type { OwnClock } from "./own-clock.ts";
@@ -20,10 +22,14 @@ export interface ClockJudgeDeps {
   readonly ownClock: OwnClock;
   readonly log: Log;
   readonly metrics: Pick<IngestMetrics, "withheld">;
+  readonly heads: Heads;
 }
 
 /** Hears what devices say of our clock. Where that may be wrong, what comes from the future is not acknowledged, so that the trackers keep it. */
-export function judgeClock(devices: readonly PendingDevice[], { clock, ownClock, log, metrics }: ClockJudgeDeps): void {
+export async function judgeClock(
+  devices: readonly PendingDevice[],
+  { clock, ownClock, log, metrics, heads }: ClockJudgeDeps,
+): Promise<void> {
   const { hears } = ownClock;
   let told: PendingDevice[] | undefined;
   // A usual report costs two comparisons: only what is far from our time tells of our clock, or what contradicts that.
@@ -36,6 +42,7 @@ export function judgeClock(devices: readonly PendingDevice[], { clock, ownClock,
   }
   if (told === undefined) return;
   const before = ownClock.standing;
+  const known = await withHistory(told, heads);
   // In this order, after all that waits: what came before the clock was set is heard no more.
   ownClock.look();
   const wall = clock.now();
@@ -45,20 +52,25 @@ export function judgeClock(devices: readonly PendingDevice[], { clock, ownClock,
     if (pending.isAhead) ahead.push(pending);
     if (Math.abs(wall - pending.toldAt) > staleMs) continue;
     const sight = pending.isAhead ? "ahead" : pending.newest < -longAgoMs ? "behind" : "near";
-    ownClock.saw(key, accountKey, sight, hasReported(pending));
+    ownClock.saw(key, accountKey, sight, known.has(key));
   }
   ownClock.judge();
   const { standing } = ownClock;
   if (standing !== before) log[standing === "right" ? "info" : "error"]({ clock: standing }, clockTexts[standing]);
   for (const pending of ahead) {
     const isStale = Math.abs(wall - pending.toldAt) > staleMs;
-    if (!isStale && !ownClock.withholds(hasReported(pending))) continue;
+    if (!isStale && !ownClock.withholds(known.has(pending.device.key))) continue;
     const failed = (error: unknown) => log.error({ error, device: pending.device.id }, "an answer could not be given");
     metrics.withheld.add(pending.withhold(failed));
   }
 }
 
-/** It reported long enough ago to have been believed: a device that comes for the first time knows its way since a moment. */
-function hasReported({ device: { ways }, toldAt }: PendingDevice): boolean {
-  return ways.some(({ since }) => toldAt - since > staleMs);
+/** Which of those that are far from our time have reported what was believed before. This alone reads, and only where the clock is in doubt. */
+async function withHistory(devices: readonly PendingDevice[], heads: Heads): Promise<ReadonlySet<DeviceKey>> {
+  const known = new Set<DeviceKey>();
+  for (const { device, isAhead, newest } of devices) {
+    if (!isAhead && newest >= -longAgoMs) continue;
+    if ((await heads.head(device.key))?.newest !== undefined) known.add(device.key);
+  }
+  return known;
 }

@@ -3,7 +3,7 @@ import type { Report } from "../model/effects.ts";
 import type { AlertEngine } from "../ports/alert-engine.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Following } from "../ports/follow.ts";
+import type { Following, Heads } from "../ports/follow.ts";
 import type { Admission, Admitted, CameBy, Intake, Outcome } from "../ports/intake.ts";
 import type { Log } from "../ports/log.ts";
 import type { Store } from "../ports/store.ts";
@@ -32,7 +32,7 @@ export interface IngestOptions {
 /** What ingest works with. */
 export interface IngestDeps {
   readonly store: Pick<Store, "positions" | "refused" | "devices" | "check">;
-  readonly following: Following;
+  readonly following: Following & Heads;
   readonly engine: Pick<AlertEngine, "watches">;
   readonly bus: Bus;
   readonly clock: Clock;
@@ -206,7 +206,7 @@ export class Ingest implements Intake {
   /** May be tried again with the same devices, whatever became of them. */
   async #judgeAndAppend(taken: readonly PendingDevice[]): Promise<void> {
     const admitted = await this.#admittedAgain(taken);
-    judgeClock(admitted, { ...this.#deps, ownClock: this.ownClock });
+    await judgeClock(admitted, { ...this.#deps, ownClock: this.ownClock, heads: this.#deps.following });
     await this.#keepRefused(admitted);
     await this.#append(admitted);
   }

@@ -3,9 +3,10 @@ import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { Device, DeviceKey } from "../../src/model/device.ts";
 import type { Fix } from "../../src/model/effects.ts";
+import type { DeviceHead } from "../../src/model/follow.ts";
 import type { RefusedReport } from "../../src/model/refused.ts";
 import { createLog, createMetrics } from "../../src/observe/index.ts";
-import type { AppendedRecords, Following } from "../../src/ports/follow.ts";
+import type { AppendedRecords, Following, Heads } from "../../src/ports/follow.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
 import type { DeviceRecords } from "../../src/ports/positions.ts";
 import { type Store, StoreUnavailable } from "../../src/ports/store.ts";
@@ -72,7 +73,7 @@ export class TroubledStore {
 }
 
 /** What a follower is told. */
-export class Followed implements Following {
+export class Followed implements Following, Heads {
   readonly batches: { readonly batch: readonly AppendedRecords[]; readonly place: number }[] = [];
   readonly heardOf: (readonly [DeviceKey, number])[] = [];
   /** Event times of what may be appended, by device. */

@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { FoldedHistories } from "../../src/history/histories.ts";
 import type { Alert } from "../../src/model/alert.ts";
 import type { AlertRule } from "../../src/model/alert-rule.ts";
 import { capsBy } from "../../src/model/caps.ts";
-import type { Device, DeviceFields } from "../../src/model/device.ts";
+import type { Device, DeviceFields, DeviceKey } from "../../src/model/device.ts";
 import type { NewNotice, Notice, NoticeTarget } from "../../src/model/notice.ts";
 import { createMailer, type MailSettings } from "../../src/notify/mail.ts";
 import { createOutbox, type Outbox } from "../../src/notify/outbox.ts";
@@ -13,6 +14,7 @@ import { createWebhookSender } from "../../src/notify/webhook.ts";
 import { createMetrics, systemIds } from "../../src/observe/index.ts";
 import type { Bus } from "../../src/ports/bus.ts";
 import type { CommandRunner } from "../../src/ports/command-runner.ts";
+import type { Histories } from "../../src/ports/history.ts";
 import type { Log } from "../../src/ports/log.ts";
 import type { SmsSender } from "../../src/ports/sms.ts";
 import type { Store } from "../../src/ports/store.ts";
@@ -50,6 +52,7 @@ export class OutboxBench {
   readonly device: Device;
   readonly rule: AlertRule;
   readonly outbox: Outbox;
+  readonly histories: Pick<Histories, "lastBefore">;
   readonly #directory: string;
 
   private constructor(directory: string, store: Store, device: Device, rule: AlertRule, ways: BenchWays) {
@@ -57,7 +60,10 @@ export class OutboxBench {
     this.store = store;
     this.device = device;
     this.rule = rule;
-    const { clock, bus, metrics } = this;
+    // Nobody follows here: what is committed is the head.
+    const heads = { head: async (key: DeviceKey) => (await store.follow.heads([key]))[0] };
+    this.histories = new FoldedHistories({ ...store, heads });
+    const { clock, bus, metrics, histories } = this;
     const { mail, sms, commands = noCommands, allowPrivate = true, smsParts = 1, webhookMs = 10_000 } = ways;
     const settings: MailSettings = {
       ...{ host: "127.0.0.1", port: 0, security: "opportunistic", user: "", password: "" },
@@ -65,7 +71,7 @@ export class OutboxBench {
       ...mail,
     };
     this.outbox = createOutbox({
-      ...{ store, bus, clock, ids: systemIds, log: ways.log ?? silentLog, metrics },
+      ...{ store, histories, bus, clock, ids: systemIds, log: ways.log ?? silentLog, metrics },
       capsOf: capsBy(capsOfTests, ways.firstAccount === false ? 0 : this.device.accountKey),
       mailsAtOnce: settings.connections,
       pauseMinutes: ways.pauseMinutes ?? 0,

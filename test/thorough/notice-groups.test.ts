@@ -6,14 +6,14 @@ import { Kysely } from "kysely";
 import type { NewNotice, Notice } from "../../src/model/notice.ts";
 import type { NoticeOutcome } from "../../src/ports/alert-store.ts";
 import { StoreUnavailable } from "../../src/ports/store.ts";
-import type { Calls } from "../../src/store/locations/calls.ts";
-import { Mutex } from "../../src/store/locations/mutex.ts";
 import { CrowdedNotices } from "../../src/store/rows/notice-room.ts";
 import { NoticeRows } from "../../src/store/rows/notices.ts";
 import type { Schema } from "../../src/store/schema.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { runTogether, WorkerDialect } from "../../src/store/sqlite/dialect.ts";
 import type { SqliteReaderCalls, SqliteWriterCalls } from "../../src/store/sqlite/messages.ts";
+import type { Calls } from "../../src/store/workers/calls.ts";
+import { Mutex } from "../../src/store/workers/mutex.ts";
 import { WorkerLink } from "../../src/store/workers/worker-link.ts";
 import { commitAlerts, newAlert, newNotice, target, webhook } from "../contract/store/alert-values.ts";
 import { makeAccount, makeDevice, now } from "../contract/store/harness.ts";
@@ -25,7 +25,7 @@ import { openStore } from "../support/store.ts";
 const sent: NoticeOutcome = { state: "sent", reason: null, peerId: null, dueAt: 0 };
 const failed: NoticeOutcome = { state: "failed", reason: "refused", peerId: null, dueAt: 0 };
 const again: NoticeOutcome = { state: "queued", reason: "busy", peerId: null, dueAt: now + 60_000 };
-const pageSize = 8192;
+const pageSize = 4096;
 
 const worker = (name: string) => ({
   name,

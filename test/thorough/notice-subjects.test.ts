@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Subjects } from "../../src/notify/subject.ts";
-import type { Store } from "../../src/ports/store.ts";
+import type { Histories } from "../../src/ports/history.ts";
 import { command, webhook } from "../contract/store/alert-values.ts";
 import { OutboxBench } from "../support/outbox.ts";
 import { TestClock } from "../support/rest.ts";
 import { silentLog } from "../support/silent-log.ts";
 
 /** Lets the reading of mileages begin, resolving `asked`, but end only after `held` is resolved. */
-function holdMileage(context: TestContext, store: Pick<Store, "locations">) {
+function holdMileage(context: TestContext, histories: Pick<Histories, "lastBefore">) {
   const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const read = store.locations.context;
-  context.mock.method(store.locations, "context", async (...given: Parameters<typeof read>) => {
+  const read = histories.lastBefore;
+  context.mock.method(histories, "lastBefore", async (...given: Parameters<typeof read>) => {
     asked.resolve();
     await held.promise;
-    return read.apply(store.locations, given);
+    return read.apply(histories, given);
   });
   return { asked, held };
 }
@@ -32,7 +32,7 @@ test("notices of one alert that are tried at once share what is read, and each i
     questions++;
     return find.call(store.alerts, id);
   });
-  const subjects = new Subjects(store, silentLog);
+  const subjects = new Subjects(store, bench.histories, silentLog);
   const all = () => Promise.all(notices.map((notice) => subjects.find(notice, clock)));
   const founds = await all();
   assert.equal(questions, 2);
@@ -58,8 +58,8 @@ test("a rule that is disabled while a mileage is read for long sends no command,
   const { store, rule, clock } = bench;
   const [first, second] = await Promise.all((await bench.commit([webhook, command])).map((id) => bench.notice(id)));
   assert.ok(first !== undefined && second !== undefined);
-  const { asked, held } = holdMileage(context, store);
-  const subjects = new Subjects(store, silentLog);
+  const { asked, held } = holdMileage(context, bench.histories);
+  const subjects = new Subjects(store, bench.histories, silentLog);
   const told = subjects.find(first, clock);
   await asked.promise;
   await store.alertRules.replace(rule.key, 1, { ...rule, enabled: false }, clock.now());
@@ -77,8 +77,8 @@ test("a device that is removed while a mileage is read for long has nobody told,
   const { store, clock } = bench;
   const [first, second] = await Promise.all((await bench.commit([webhook, webhook])).map((id) => bench.notice(id)));
   assert.ok(first !== undefined && second !== undefined);
-  const { asked, held } = holdMileage(context, store);
-  const subjects = new Subjects(store, silentLog);
+  const { asked, held } = holdMileage(context, bench.histories);
+  const subjects = new Subjects(store, bench.histories, silentLog);
   const told = subjects.find(first, clock);
   await asked.promise;
   await store.devices.remove(first.device);
@@ -93,12 +93,13 @@ test("a device that expires by the clock while a mileage is read for long has no
   context.after(() => bench.close());
   const { store } = bench;
   const [id] = await bench.commit([webhook]);
-  const read = store.locations.context;
-  context.mock.method(store.locations, "context", async (...given: Parameters<typeof read>) => {
+  const { histories } = bench;
+  const read = histories.lastBefore;
+  context.mock.method(histories, "lastBefore", async (...given: Parameters<typeof read>) => {
     clock.pass(61_000);
-    return read.apply(store.locations, given);
+    return read.apply(histories, given);
   });
-  const found = await new Subjects(store, silentLog).find(await bench.notice(id), clock);
+  const found = await new Subjects(store, bench.histories, silentLog).find(await bench.notice(id), clock);
   assert.ok(found !== "gone" && "suppressed" in found);
   assert.equal(found.suppressed, "the device has expired");
 });

@@ -350,7 +350,7 @@ describe("the outbox", () => {
   it("sends what tells of a device whose history is damaged, without the mileage", async (context) => {
     await start();
     const damaged = () => Promise.reject(new StoreUnavailable("a block is damaged", undefined, "damaged"));
-    const { mock } = context.mock.method(bench.store.locations, "context", damaged);
+    const { mock } = context.mock.method(bench.histories, "lastBefore", damaged);
     const [id] = await bench.commit([email]);
     while (mock.callCount() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     const { state, attempts } = await bench.until(id, ({ finishedAt }) => finishedAt !== null);

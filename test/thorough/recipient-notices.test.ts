@@ -1,19 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { first } from "../../src/store/migrations/0001-first.ts";
-import { tenants } from "../../src/store/migrations/0002-tenants.ts";
-import { alerts } from "../../src/store/migrations/0003-alerts.ts";
-import { engine } from "../../src/store/sqlite/engine.ts";
-import { ruleFields } from "../contract/store/alert-values.ts";
-import { noFiles } from "../support/engine.ts";
-import { plainSqlite } from "../support/plain-sqlite.ts";
 import { call, dataFolder, type Service, startService } from "../support/service.ts";
 import { SmtpPeer } from "../support/smtp-peer.ts";
-import { openStore } from "../support/store.ts";
 
 interface Notice {
   readonly recipient: string;
@@ -122,61 +112,4 @@ describe("notices to people outside the account, by the whole service", () => {
     assert.deepEqual([newest?.state, newest?.reason], ["suppressed", "the recipient refused the account's notices"]);
     assert.equal(mailsTo(to).length, 2);
   });
-});
-
-test("whom the rules of an older data folder name go on to get notices: an update silences no alert", {
-  skip: noFiles,
-}, async () => {
-  const directory = await mkdtemp(join(tmpdir(), "waybeam-recipients-"));
-  after(() => rm(directory, { recursive: true }));
-  const { rows, file } = plainSqlite(join(directory, "waybeam.db"));
-  await rows.schema.createTable("migration").addColumn("number", "integer").addColumn("name", "text").execute();
-  for (const [index, migration] of [first, tenants, alerts].entries()) {
-    await migration.up(rows, engine);
-    await rows
-      .insertInto("migration")
-      .values({ number: index + 1, name: migration.name })
-      .execute();
-  }
-  file.exec("insert into account (id, name, time_zone, licenses, creation) values ('a', 'A', 'Etc/UTC', 5, 1)");
-  const person = { language: null, timeZone: null, units: "metric" } as const;
-  const definition = ruleFields({
-    channels: {
-      email: [{ ...person, to: "Ops@Example.org" }],
-      sms: [{ ...person, to: "+57 300 123-4567" }],
-      webhook: [],
-    },
-  });
-  const columns = file
-    .prepare("select name from pragma_table_info('alert_rule')")
-    .all()
-    .map(({ name }) => String(name));
-  const values: Record<string, string | number> = {
-    ...{
-      id: "r",
-      account: 1,
-      definition: JSON.stringify(definition),
-      revision: 1,
-      user: 1,
-      creation: 1,
-      modification: 1,
-    },
-  };
-  const given = columns.filter((name) => name in values);
-  const marks = given.map(() => "?").join();
-  for (const id of ["r1", "r2"])
-    file
-      .prepare(`insert into alert_rule (${given.join()}) values (${marks})`)
-      .run(...given.map((name) => (name === "id" ? id : (values[name] ?? ""))));
-  await rows.destroy();
-  const store = await openStore(directory);
-  const { rows: found } = await store.recipients.page(1, { limit: 10, bytes: 1_000_000 });
-  assert.deepEqual(
-    found.map(({ channel, address, state, codeExpires }) => [channel, address, state, codeExpires]),
-    [
-      ["email", "ops@example.org", "confirmed", null],
-      ["sms", "+573001234567", "confirmed", null],
-    ],
-  );
-  await store.close();
 });

@@ -57,15 +57,12 @@ test("a check and a backup wait while a service that closes has its database loc
   assert.ok(withKey);
 });
 
-test("a copy of a backup is no data folder, and a start says what to do", async (context) => {
-  const target = join(folderOf(context), "backup");
-  await backedUp(await stopped(context), target);
-  await assert.rejects(openStore(target, silentLog, secretsOf(target)), /it is a backup/);
-  const older = await stopped(context);
-  // As a copy of a backup of form 1, which has the whole database.
-  writeFileSync(join(older.directory, "backup.json"), '{"form":1}');
-  await (await openStore(older.directory, silentLog, secretsOf(older.directory))).close();
-  assert.deepEqual((await check({ ...older, pid }, work)).findings, []);
+test("a copy of a backup is a data folder that opens as it is", async (context) => {
+  const directory = join(folderOf(context), "backup");
+  await backedUp(await stopped(context), directory);
+  const secrets = secretsOf(directory);
+  await (await openStore(directory, silentLog, secrets)).close();
+  assert.deepEqual((await check({ directory, secretFile: secrets.file, pid }, work)).findings, []);
 });
 
 test("a restore leaves a key in its place that opens the backup", async (context) => {

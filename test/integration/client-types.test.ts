@@ -51,6 +51,8 @@ function exampleOf(answer: unknown): unknown {
       return Object.fromEntries(Object.entries(Object(value)).slice(0, shownEntries));
     if (name === "recoveryCodes" && Array.isArray(value)) return ["abcd-efgh-2345-6789"];
     if (typeof value !== "string") return value;
+    // By this the tests' alerts differ; those of the service have no such fact.
+    if (name === "event" && value.startsWith("event ")) return undefined;
     if (Object.hasOwn(secrets, name)) return secrets[name];
     if (name === "id" && /^[\w-]{8}-\d+$/.test(value)) return "hVx2mQ9k-42";
     return value
@@ -73,6 +75,8 @@ const fix: Fix = {
   readings: { battery: 85 },
   attributes: { satellites: "9" },
 };
+/** Half an hour earlier, some kilometres away. */
+const fixBefore: Fix = { ...fix, time: fix.time - 1_800_000, latitude: 4.59 };
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
@@ -144,7 +148,7 @@ test("types made from the document compile with a program that uses every call, 
       // No call makes one.
       const device = id === "listNotifications" ? await rest.store.devices.find(path.deviceId ?? "") : undefined;
       if (device !== undefined) await makeNotice(rest.store, device.key, { state: "suppressed", reason: "tried" });
-      if (id === "stream") await rest.report(query?.device ?? "", fix);
+      if (id === "stream") await rest.report(query?.device ?? "", fixBefore, fix);
       const { method, path: template } = calls.get(id) ?? { method: "", path: "" };
       const url = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ""));
       const search = query === undefined ? "" : `?${new URLSearchParams(query)}`;

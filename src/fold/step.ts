@@ -25,7 +25,7 @@ export function isPositioned({ valid, positionTime }: Pick<LocationRecord, "vali
 }
 
 /** Whether the accuracy in a record's extras is too bad: see `isVague`. A decoder's own attribute of that name is a renamed one. */
-function isVagueIn(extras: string): boolean {
+export function isVagueIn(extras: string): boolean {
   const accuracy = /"accuracy":"([^"]*)"/.exec(extras)?.[1];
   return accuracy !== undefined && isVague(Number(accuracy));
 }

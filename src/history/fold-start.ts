@@ -31,13 +31,20 @@ export interface FoldSources {
  */
 export async function foldStart(device: DeviceKey, from: number, { heads, follow }: FoldSources): Promise<FoldStart> {
   const head = await heads.head(device);
-  const { today, sumsBefore = noSums, late = [] } = head ?? {};
+  const { today, sumsBefore = noSums, late = [], keptFrom } = head ?? {};
   const before = late.reduce((first, span) => Math.min(first, span.from), from);
   const day = Math.floor(before / dayMs);
   if (today !== undefined && day >= today.day) return startAt(pointIn(today, before), sumsBefore, today.day);
   const [own] = await follow.days(device, { to: day, order: "last", limit: 1 });
-  if (own === undefined) return { time: undefined, totals: noTotals, from: Number.NEGATIVE_INFINITY };
-  return startAt(pointIn(own, before), await follow.sumsBefore(device, own.day), own.day);
+  if (own !== undefined) return startAt(pointIn(own, before), await follow.sumsBefore(device, own.day), own.day);
+  const first = { from: Number.NEGATIVE_INFINITY };
+  if (keptFrom === undefined) return { time: undefined, totals: noTotals, ...first };
+  // What was before the first day that is kept stands at its beginning.
+  const [next] = await follow.days(device, { from: day, order: "first", limit: 1 });
+  const kept = next ?? today;
+  if (kept === undefined) return { time: undefined, totals: noTotals, ...first };
+  const sums = next === undefined ? sumsBefore : await follow.sumsBefore(device, next.day);
+  return { ...startAt(kept.before, sums, kept.day), ...first };
 }
 
 /** The last point of a day that lies before an event time. */

@@ -1,6 +1,6 @@
 import type { DeviceKey } from "../model/device.ts";
 import type { LocationRecord } from "../model/location.ts";
-import type { PositionPlace } from "./positions.ts";
+import type { JsonPiece, PositionPlace } from "./positions.ts";
 
 /** Event-time range, both ends inclusive, epoch ms. */
 export interface HistoryRange {
@@ -19,12 +19,7 @@ export interface HistoryRange {
 }
 
 /** Some of a history's records, in order, as the JSON objects of the API's Location or Reading, joined by commas. */
-export interface HistoryChunk {
-  /** To be read until the next chunk is asked for: its memory may be used again then. */
-  readonly json: Uint8Array;
-  readonly count: number;
-  readonly last: PositionPlace;
-}
+export type HistoryChunk = JsonPiece;
 
 /** Histories: what trackers said, with the totals and alerts that follow from it. A part that is damaged rejects with `StoreUnavailable` and trouble `damaged`. */
 export interface Histories {

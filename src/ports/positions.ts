@@ -1,5 +1,7 @@
+import type { LocationAlerts } from "../model/alert.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { UnfollowedSpan } from "../model/follow.ts";
+import type { Totals } from "../model/location.ts";
 import type { SaidRecord } from "../model/said.ts";
 
 /**
@@ -19,6 +21,8 @@ export interface PositionStore {
   followed(place: number): void;
   /** A device's records in a range of event time, ordered by event time and then by arrival, repeats dropped. Reads every append that has resolved. */
   read(device: DeviceKey, range: PositionRange): Promise<PositionPage>;
+  /** Folds the same records, and writes them as JSON: so that an engine with threads of its own does so there. A page of bounded size. */
+  render(device: DeviceKey, ask: RenderAsk): Promise<RenderedPage>;
   /** Deletes a device's records from before a moment, and keeps dropping what comes of that time. `Infinity`: the device is gone. The moment never goes back. */
   deleteBefore(device: DeviceKey, moment: number): Promise<void>;
   figures(): PositionFigures;
@@ -54,6 +58,47 @@ export interface PositionPage {
   readonly next?: PositionPlace;
   /** What of this time is damaged: its records are missing. A next page may tell the same again. */
   readonly unreadable: readonly Unreadable[];
+}
+
+/** Where a fold of a device's records stands. */
+export interface FoldedTo {
+  /** Event time of the last record; undefined: there is none. */
+  readonly time: number | undefined;
+  /** Sums over all of the history. */
+  readonly totals: Totals;
+}
+
+/** Which records to write as JSON, and how. */
+export interface RenderAsk extends PositionRange {
+  /** The fold before the first of these records. */
+  readonly fold: FoldedTo;
+  /** Records up to and with this place are folded and not written. */
+  readonly behind: PositionPlace;
+  /** The most records to write. */
+  readonly limit: number;
+  /** km, which are added to the mileage of the API's Locations. Undefined: Readings are written, and nothing is folded. */
+  readonly odometerStart: number | undefined;
+  /** What rules found, by event time. It is shown at the last record of the moment. */
+  readonly found: ReadonlyMap<number, LocationAlerts>;
+}
+
+/** Some records in their order, as JSON objects that are joined by commas. */
+export interface JsonPiece {
+  readonly json: Uint8Array;
+  readonly count: number;
+  readonly last: PositionPlace;
+}
+
+/** Records as JSON. */
+export interface RenderedPage {
+  /** Each of some 100 KB, so that a turn of the event loop fits between. */
+  readonly pieces: readonly JsonPiece[];
+  /** Where the next page goes on. Absent: these were the last. */
+  readonly next?: PositionPlace;
+  /** The fold behind the last record. */
+  readonly fold: FoldedTo;
+  /** The page ends before this part, which is damaged. */
+  readonly damage?: Unreadable;
 }
 
 /** A part of a device's history that can't be read. */

@@ -3,6 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { runs } from "../support/runs.ts";
 import type { PositionHarness, PositionsUnderTest } from "./positions/harness.ts";
 import { propertyContract } from "./positions/property.ts";
+import { renderContract } from "./positions/render.ts";
 import { everything, readAll, said, sortedOnce, start, unlocated } from "./positions/said.ts";
 
 /** Everything that the port promises, for any engine. What only one engine can be brought to is in that engine's own tests. */
@@ -125,6 +126,8 @@ export function positionContract(
           }
         }));
     });
+
+    describe("rendering", () => renderContract(withStore));
 
     describe("late records", () => {
       it("lie where they belong, however they come", () =>

@@ -23,6 +23,8 @@ export class MemoryFollow implements FollowStore {
   failure: Error | undefined;
   readonly #heads = new Map<number, string>();
   readonly #days = new Map<number, Map<number, string>>();
+  /** Days that were deleted: their sums stay. */
+  readonly #forgotten = new Map<number, readonly Day[]>();
 
   async heads(devices: readonly number[]): Promise<readonly (DeviceHead | undefined)[]> {
     await this.#turn();
@@ -57,7 +59,8 @@ export class MemoryFollow implements FollowStore {
 
   async sumsBefore(device: number, day: number): Promise<TotalsSums> {
     await this.#turn();
-    return sumsOf(this.daysOf(device).filter((one) => one.day < day));
+    const days = this.daysOf(device).filter((one) => one.day < day);
+    return sumsOf([...(this.#forgotten.get(device) ?? []), ...days]);
   }
 
   async daysBefore(devices: readonly number[], before: number) {
@@ -69,8 +72,11 @@ export class MemoryFollow implements FollowStore {
     });
   }
 
-  async forgetDays(): Promise<void> {
-    throw new Error("not built: no test deletes days here");
+  async forgetDays(device: number, before: number): Promise<void> {
+    await this.#turn();
+    const old = this.daysOf(device).filter(({ day }) => day < before);
+    this.#forgotten.set(device, [...(this.#forgotten.get(device) ?? []), ...old]);
+    for (const { day } of old) this.#days.get(device)?.delete(day);
   }
 
   async #turn(): Promise<void> {

@@ -1,7 +1,7 @@
-import { type ExtrasFacts, factsOf } from "../../fold/step.ts";
 import { longestNumber, writeNumber } from "../../model/json-bytes.ts";
-import { readableExtras } from "../../model/location-json.ts";
 import { Piece, shortPiece } from "../positions/piece.ts";
+import { recordFactsOf } from "../positions/record-facts.ts";
+import type { RecordFacts } from "../positions/record-view.ts";
 import type { ByteSink } from "../positions/sink.ts";
 import { BlockDamaged, type BodyReader, putSized, putVarint } from "./bytes.ts";
 import { putNumbers, readConstant, readNumbers } from "./numbers.ts";
@@ -251,16 +251,14 @@ interface ShapeRead {
   readonly gaps: readonly GapRead[];
   /** The bytes behind the last gap. */
   readonly end: Piece;
-  /** What the fold needs of the extras. */
-  readonly facts: ExtrasFacts;
-  /** Whether a number of the extras is not finite. Such numbers are a part of the shape's text. */
-  readonly hasNotFinite: boolean;
+  /** Names, states and numbers that are not finite are part of the shape's text. */
+  readonly facts: RecordFacts;
   /** Bytes to reserve for a record's extras without their texts. */
   readonly room: number;
 }
 
 /** The shape before the first record. */
-const noShape: ShapeRead = { gaps: [], end: new Piece(""), facts: factsOf(""), hasNotFinite: false, room: 0 };
+const noShape: ShapeRead = { gaps: [], end: new Piece(""), facts: recordFactsOf(""), room: 0 };
 
 /** Gives the extras of a block's records, one after the other. */
 export class ExtrasRead {
@@ -286,14 +284,8 @@ export class ExtrasRead {
     this.#shapes = texts.map(({ text, places }) => shapeOf(text, places, columns));
   }
 
-  /** What the fold needs of the present record's extras. */
-  get facts(): ExtrasFacts {
+  get facts(): RecordFacts {
     return this.#shape.facts;
-  }
-
-  /** Whether a number of the present record's extras is not finite. */
-  get hasNotFinite(): boolean {
-    return this.#shape.hasNotFinite;
   }
 
   /** Goes to the next record. */
@@ -358,5 +350,5 @@ function shapeOf(text: string, places: readonly number[], columns: readonly Colu
   }
   const end = new Piece(Buffer.concat(parts));
   const room = gaps.reduce((sum, { before }) => sum + before.length + longestNumber, end.length + shortPiece);
-  return { gaps, end, facts: factsOf(text), hasNotFinite: readableExtras(text) !== text, room };
+  return { gaps, end, facts: recordFactsOf(text), room };
 }

@@ -3,7 +3,7 @@ import { BodyReader } from "../blocks/bytes.ts";
 import { ExtrasRead } from "../blocks/extras.ts";
 import { readNumbers } from "../blocks/numbers.ts";
 import { putView, type RecordFields } from "./packed-record.ts";
-import type { RecordWalk } from "./record-view.ts";
+import type { RecordFacts, RecordWalk, WholeRecord } from "./record-view.ts";
 import { ByteSink } from "./sink.ts";
 
 /** What a record of a block has. */
@@ -18,7 +18,7 @@ const contentHash = new ContentHash();
 const extrasMade = new ByteSink(4096);
 
 /** Walks over the records of a block's body. Makes keys and texts only when asked for them. Throws `BlockDamaged`. */
-export class BlockRecords implements RecordWalk, RecordFields {
+export class BlockRecords implements RecordWalk, RecordFields, WholeRecord {
   readonly #marks: Float64Array;
   readonly #times: Float64Array;
   readonly #delays: Float64Array;
@@ -56,9 +56,30 @@ export class BlockRecords implements RecordWalk, RecordFields {
     this.#extras = new ExtrasRead(body, count);
   }
 
-  get key(): number {
+  get record(): WholeRecord {
+    return this;
+  }
+
+  get facts(): RecordFacts {
+    return this.#extras.facts;
+  }
+
+  get extras(): string {
+    return this.#made().written.toString();
+  }
+
+  appendExtras(sink: ByteSink): void {
+    this.#extras.append(sink);
+  }
+
+  #made(): ByteSink {
     extrasMade.length = 0;
     this.#extras.append(extrasMade);
+    return extrasMade;
+  }
+
+  get key(): number {
+    this.#made();
     return contentHash.of(this.unlocated ? undefined : this, extrasMade, 0, extrasMade.length);
   }
 
@@ -84,7 +105,7 @@ export class BlockRecords implements RecordWalk, RecordFields {
   }
 
   write(sink: ByteSink): void {
-    putView(sink, this, (bytes) => this.#extras.append(bytes));
+    putView(sink, this, (bytes) => this.appendExtras(bytes));
   }
 }
 

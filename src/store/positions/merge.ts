@@ -1,4 +1,4 @@
-import type { RecordView, RecordWalk } from "./record-view.ts";
+import type { RecordView, RecordWalk, WholeRecord } from "./record-view.ts";
 import type { ByteSink } from "./sink.ts";
 
 /** Records that are to be merged. */
@@ -39,6 +39,11 @@ export class Merge implements RecordView {
   /** Rank of the source that the present record is of: its index. */
   get rank(): number {
     return this.#present?.rank ?? -1;
+  }
+
+  /** The present record; undefined before the first and behind the last. */
+  get record(): WholeRecord | undefined {
+    return this.#present?.walk.record;
   }
 
   get key(): number {

@@ -2,7 +2,8 @@ import { ContentHash } from "../../model/content-hash.ts";
 import type { SaidRecord } from "../../model/said.ts";
 import type { ExtrasColumns } from "../blocks/extras.ts";
 import { RecordsDamaged } from "./damage.ts";
-import type { RecordView } from "./record-view.ts";
+import { recordFactsOf } from "./record-facts.ts";
+import type { RecordFacts, RecordView, WholeRecord } from "./record-view.ts";
 import type { ByteSink } from "./sink.ts";
 
 /*
@@ -23,6 +24,7 @@ const hasExtras = 64;
 const fixedLength = 13;
 const noExtras = ',"attributes":{';
 const noExtrasBytes = viewed(Buffer.from(noExtras));
+const noExtrasFacts = recordFactsOf(noExtras);
 
 function viewed(bytes: Buffer) {
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
@@ -133,7 +135,7 @@ export function putView(sink: ByteSink, record: RecordFields, appendExtras: (sin
 const contentHash = new ContentHash();
 
 /** Walks over packed records without making objects: `read` fills the fields. */
-export class PackedCursor implements RecordView, RecordFields {
+export class PackedCursor implements RecordView, RecordFields, WholeRecord {
   readonly bytes: Buffer;
   readonly #view: DataView;
   time = 0;
@@ -165,6 +167,15 @@ export class PackedCursor implements RecordView, RecordFields {
 
   get extras(): string {
     return this.#hasExtras ? this.bytes.toString("utf8", this.#extras, this.end) : noExtras;
+  }
+
+  get facts(): RecordFacts {
+    return this.#hasExtras ? recordFactsOf(this.extras) : noExtrasFacts;
+  }
+
+  appendExtras(sink: ByteSink): void {
+    if (this.#hasExtras) sink.copy(this.bytes, this.#extras, this.end);
+    else sink.copy(noExtrasBytes.bytes, 0, noExtrasBytes.bytes.length);
   }
 
   addExtras(columns: ExtrasColumns): void {

@@ -1,5 +1,5 @@
 import { PackedCursor } from "./packed-record.ts";
-import type { RecordWalk } from "./record-view.ts";
+import type { RecordWalk, WholeRecord } from "./record-view.ts";
 import type { ByteSink } from "./sink.ts";
 
 /** Walks over packed records in the order of event time; of one moment, in the order in which they stand. */
@@ -17,6 +17,10 @@ export class SortedRecords implements RecordWalk {
 
   get time(): number {
     return this.#cursor.time;
+  }
+
+  get record(): WholeRecord {
+    return this.#cursor;
   }
 
   get key(): number {

@@ -10,12 +10,15 @@ import type {
   PositionPlace,
   PositionRange,
   PositionStore,
+  RenderAsk,
+  RenderedPage,
 } from "../../../ports/positions.ts";
 import { again } from "../../postgres/again.ts";
 import { hasMetAnother, type Stage, storeError, withoutStandby } from "../../postgres/errors.ts";
 import { makePool, type ServerPool } from "../../postgres/pool.ts";
 import { type Times, usualTimes } from "../../postgres/times.ts";
 import type { ServerAddress } from "../../postgres/url.ts";
+import { renderRead } from "../render-read.ts";
 import { appendRows, columnsOf, type PositionRow, readRows, recordOf, spansOf } from "./columns.ts";
 import { makeMonths, makeTables } from "./tables.ts";
 
@@ -207,6 +210,10 @@ export class PostgresPositions implements PositionStore {
       if (rows.length <= most) return { records, unreadable: [] };
     }
     return { records, ...(place && { next: place }), unreadable: [] };
+  }
+
+  render(device: DeviceKey, ask: RenderAsk): Promise<RenderedPage> {
+    return renderRead(this, device, ask);
   }
 
   #rows(device: DeviceKey, values: readonly number[]): Promise<readonly PositionRow[]> {

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../../model/device.ts";
-import type { Unreadable } from "../../../ports/positions.ts";
+import type { PositionPlace, PositionRange, RenderedPage, Unreadable } from "../../../ports/positions.ts";
 import { damageOf } from "../../sqlite/engine-errors.ts";
 import { openBlock } from "../block.ts";
 import { type BlockHead, byArrival } from "../clusters.ts";
@@ -8,12 +8,15 @@ import { LogRow } from "../log-row.ts";
 import { Merge, type MergeSource } from "../merge.ts";
 import { PackedCursor } from "../packed-record.ts";
 import type { RecordWalk } from "../record-view.ts";
+import { RenderedRecords } from "../rendered.ts";
 import { ByteSink } from "../sink.ts";
 import { SortedRecords } from "../sorted-records.ts";
-import type { ReadAnswer, ReadRequest, RowContents, RowPlace } from "./messages.ts";
+import type { ReadAnswer, ReadRequest, RenderRequest, RowContents, RowPlace } from "./messages.ts";
 
 /** A page ends behind so many bytes. */
 const pageBytes = 1024 * 1024;
+/** What a page of JSON takes: some 10 ms, so that short questions get in between. */
+const renderedSize = { records: 4096, bytes: 1024 * 1024 };
 /** A part of a scan ends behind so many bytes. */
 const scanBytes = 8 * 1024 * 1024;
 
@@ -119,18 +122,43 @@ export class LogReader {
   read({ device, range, rows }: ReadRequest): ReadAnswer {
     return this.inSnapshot(() => {
       const unreadable: Unreadable[] = [];
-      const tell = (one: Unreadable) => void unreadable.push(one);
-      const { after } = range;
-      const from = Math.max(range.from, this.since(device), after?.time ?? Number.NEGATIVE_INFINITY);
-      const sources: MergeSource[] = this.heads(device, from, range.to).map((head) => ({
-        first: head.first,
-        open: () => this.open(device, head, tell),
-      }));
-      for (const row of rows)
-        if (row.last >= from) sources.push({ first: row.first, open: () => this.#openRow(device, row, tell) });
-      const page = { from, to: range.to, limit: range.limit, skip: after?.time === from ? after.nth : 0 };
-      return { ...pageOf(new Merge(sources), page), unreadable };
+      const records = this.#records(device, range, rows, (one) => void unreadable.push(one));
+      return { ...pageOf(records, range.limit), unreadable };
     });
+  }
+
+  /** Folds the records of a range, and writes them as JSON. */
+  render({ device, ask, rows }: RenderRequest): RenderedPage {
+    return this.inSnapshot(() => {
+      const damages: Unreadable[] = [];
+      const page = new RenderedRecords(ask, renderedSize);
+      for (const { record, time, nth } of this.#records(device, ask, rows, (one) => void damages.push(one))) {
+        if (record === undefined || damages.some(({ from }) => time >= from)) break;
+        if (!page.add(record, nth)) return page.page({ more: true });
+      }
+      return page.page({ damage: damages[0] });
+    });
+  }
+
+  /** A device's records of a range, one after the other. */
+  *#records(
+    device: DeviceKey,
+    { from: asked, to, after }: PositionRange,
+    rows: readonly RowPlace[],
+    onDamage: (unreadable: Unreadable) => void,
+  ): Generator<Merge, void, undefined> {
+    const from = Math.max(asked, this.since(device), after?.time ?? Number.NEGATIVE_INFINITY);
+    // So many records of that moment were read already.
+    const skip = after?.time === from ? after.nth : 0;
+    const sources: MergeSource[] = this.heads(device, from, to).map((head) => ({
+      first: head.first,
+      open: () => this.open(device, head, onDamage),
+    }));
+    for (const row of rows)
+      if (row.last >= from) sources.push({ first: row.first, open: () => this.#openRow(device, row, onDamage) });
+    const merge = new Merge(sources);
+    while (merge.next() && merge.time <= to)
+      if (merge.time > from || (merge.time === from && merge.nth > skip)) yield merge;
   }
 
   #openRow(device: DeviceKey, { seq, first, last }: RowPlace, onDamage: (unreadable: Unreadable) => void) {
@@ -150,20 +178,11 @@ export class LogReader {
   }
 }
 
-interface Page {
-  readonly from: number;
-  readonly to: number;
-  readonly limit: number;
-  /** How many records of the moment `from` were read already. */
-  readonly skip: number;
-}
-
-function pageOf(merge: Merge, { from, to, limit, skip }: Page): Omit<ReadAnswer, "unreadable"> {
+function pageOf(records: Iterable<Merge>, limit: number): Omit<ReadAnswer, "unreadable"> {
   const sink = new ByteSink(64 * 1024);
   let count = 0;
-  let last = { time: from, nth: skip };
-  while (merge.next() && merge.time <= to) {
-    if (merge.time < from || (merge.time === from && merge.nth <= skip)) continue;
+  let last: PositionPlace | undefined;
+  for (const merge of records) {
     if (count >= limit || sink.length > pageBytes) return { records: sink.cut(), next: last };
     merge.write(sink);
     count++;

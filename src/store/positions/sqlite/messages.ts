@@ -1,5 +1,5 @@
 import type { DeviceKey } from "../../../model/device.ts";
-import type { PositionPlace, PositionRange, Unreadable } from "../../../ports/positions.ts";
+import type { PositionPlace, PositionRange, RenderAsk, RenderedPage, Unreadable } from "../../../ports/positions.ts";
 import type { Call } from "../../workers/calls.ts";
 import type { BlockChange } from "../compaction.ts";
 
@@ -72,6 +72,13 @@ export interface ReadRequest {
   readonly rows: readonly RowPlace[];
 }
 
+/** What to write of a device as JSON. */
+export interface RenderRequest {
+  readonly device: DeviceKey;
+  readonly ask: RenderAsk;
+  readonly rows: readonly RowPlace[];
+}
+
 /** Records as the log has them. */
 export interface ReadAnswer {
   readonly records: Uint8Array<ArrayBuffer>;
@@ -84,6 +91,7 @@ export interface PositionReaderCalls {
   /** Rows of the log behind a number, up to another: some at a time. None: there are no more. */
   readonly scan: Call<{ readonly after: number; readonly through: number }, readonly RowContents[]>;
   readonly read: Call<ReadRequest, ReadAnswer>;
+  readonly render: Call<RenderRequest, RenderedPage>;
   readonly close: Call<null, null>;
 }
 

@@ -7,6 +7,8 @@ import type {
   PositionPage,
   PositionRange,
   PositionStore,
+  RenderAsk,
+  RenderedPage,
 } from "../../../ports/positions.ts";
 import { StoreUnavailable } from "../../../ports/store.ts";
 import { Mutex } from "../../workers/mutex.ts";
@@ -203,6 +205,11 @@ export class SqlitePositions implements PositionStore {
     const rows = this.#places.of(device, range.from, range.to);
     const { records, next, unreadable } = await this.#reader.call("read", { device, range, rows });
     return { records: readPacked(records), ...(next && { next }), unreadable };
+  }
+
+  async render(device: DeviceKey, ask: RenderAsk): Promise<RenderedPage> {
+    const rows = this.#places.of(device, ask.after?.time ?? ask.from, ask.to);
+    return this.#reader.call("render", { device, ask, rows });
   }
 
   async deleteBefore(device: DeviceKey, moment: number): Promise<void> {

@@ -24,6 +24,12 @@ serve<PositionReaderCalls>(
       const answer = reader().read(request);
       return { answer, transfer: [answer.records.buffer] };
     },
+    render: (request) => {
+      const answer = reader().render(request);
+      // All pieces are parts of one buffer.
+      const buffer = answer.pieces[0]?.json.buffer;
+      return { answer, transfer: buffer instanceof ArrayBuffer ? [buffer] : [] };
+    },
     close: () => {
       opened?.database.close();
       return plain(null);

@@ -5,7 +5,7 @@ import { type Store, StoreUnavailable } from "../../src/ports/store.ts";
 import { endRest, type Rest, startRest } from "../support/rest.ts";
 
 const start = Date.UTC(2026, 0, 1);
-const count = 2500;
+const count = 5000;
 const fix = (index: number): Fix => ({
   type: "fix",
   time: start + index * 1000,
@@ -33,9 +33,10 @@ function failing({ positions: real }: Store): Store["positions"] {
     deleteBefore: (device, moment) => real.deleteBefore(device, moment),
     figures: () => real.figures(),
     close: () => real.close(),
-    async read(...asked) {
+    read: (...asked) => real.read(...asked),
+    async render(...asked) {
       if (pieces-- <= 0) throw new StoreUnavailable("down");
-      return real.read(...asked);
+      return real.render(...asked);
     },
   };
 }

@@ -60,6 +60,7 @@ before(async () => {
         deleteBefore: (device, moment) => store.positions.deleteBefore(device, moment),
         figures: () => store.positions.figures(),
         close: () => store.positions.close(),
+        render: (...asked) => store.positions.render(...asked),
         async read(...asked) {
           if (reads++ >= allowed) throw new StoreUnavailable("down");
           if (reads === 3) await gate;

@@ -105,9 +105,13 @@ export class Follower implements Following, Heads, LastLocations {
   }
 
   async #findUnfollowed(): Promise<void> {
-    for await (const spans of this.#deps.store.positions.unfollowed()) {
+    const { positions } = this.#deps.store;
+    const last = await positions.append([]);
+    for await (const spans of positions.unfollowed()) {
       for (const { device, from, to } of spans) this.mayBeAppended(device, { from, to });
     }
+    // From now on everything up to there is followed, or among what is not committed.
+    this.#commits.reached(last);
   }
 
   mayBeAppended(key: DeviceKey, { from, to }: { readonly from: number; readonly to: number }): void {

@@ -12,7 +12,7 @@ export interface PositionStore {
   /**
    * One durable commit, which reads nothing. It resolves when all of it is on disk; it waits while the engine is full (`PositionFigures.logBytes`). If it rejects, it may have been done:
    * append the same again, since repeats are dropped when they are read.
-   * Answers the place of the append, for `followed`: later appends have higher ones.
+   * Answers the place of the append, for `followed`: later appends have higher ones. An append of nothing answers the place of the last one that is known.
    */
   append(batch: readonly DeviceRecords[]): Promise<number>;
   /** What was appended and not followed: after a start, what the follower must look at. Some devices at a time. */

@@ -128,7 +128,11 @@ export class World {
     await this.start();
     await this.pack();
     const { logRows, blocks } = this.store.positions.figures();
-    if (this.store.positions instanceof SqlitePositions) assert.ok(logRows === 0 && blocks > 0);
+    if (this.store.positions instanceof SqlitePositions)
+      assert.ok(
+        logRows === 0 && blocks > 0,
+        `${logRows} rows, ${blocks} blocks ${JSON.stringify(this.store.positions.figures())}`,
+      );
   }
 
   /** Resolves when all late records are folded in their places. */

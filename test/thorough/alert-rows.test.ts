@@ -32,7 +32,9 @@ describe("alerts, rules and notices in SQLite", () => {
     const statements = new Set<string>();
     const { rows, file } = plainSqlite(join(directory, "waybeam.db"), (sql) => statements.add(sql));
     await migrate(rows, engine);
-    file.exec("insert into account (id, name, time_zone, licenses, language, creation) values ('a', 'A', 'Etc/UTC', 5, 'en', 1)");
+    file.exec(
+      "insert into account (id, name, time_zone, licenses, language, creation) values ('a', 'A', 'Etc/UTC', 5, 'en', 1)",
+    );
     const device = await new DeviceRows(rows, { add() {}, doubt() {} }).create(1, deviceFields(), now);
     assert.ok(typeof device !== "string");
     const alert = newAlert(device.key, 1);

@@ -1,5 +1,6 @@
 import { test } from "node:test";
-import { World } from "../support/any-order.ts";
+import { makeAccount, makeDevice } from "../contract/store/harness.ts";
+import { chance, drive, World } from "../support/any-order.ts";
 import {
   comesAgainFromMemory,
   historyInAnyOrder,
@@ -15,6 +16,18 @@ test("a history in any order, packed in between, is that of the plain fold", { t
 
 test("what was sent live and comes again from the tracker's memory is a repeat, and the other way round, packed or not", async (context) => {
   await comesAgainFromMemory(await worldFor(context));
+});
+
+test("what was not followed when the service ended is packed after the next start, though nothing more is appended", async (context) => {
+  const world = await worldFor(context);
+  const device = await makeDevice(world.store, (await makeAccount(world.store)).key);
+  await world.deliver(await world.admitted(device.id), drive(chance(1), 100));
+  await world.ingest.stop();
+  await world.store.close();
+  await world.start();
+  await world.follower.head(device.key);
+  await world.followed();
+  await world.packAll();
 });
 
 test("killed at random moments of packing: what was acknowledged is there, whole and once", {

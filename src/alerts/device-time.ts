@@ -1,4 +1,4 @@
-import type { Standing } from "../ports/follow.ts";
+import type { Standing } from "../model/standing.ts";
 
 /**
  * The device's own time at a moment of ours: its last report's, and what has passed since that came. So a backlog that is still coming in is not taken for

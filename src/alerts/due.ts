@@ -1,5 +1,5 @@
+import type { Standing } from "../model/standing.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
-import type { Standing } from "../ports/follow.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { momentOf } from "./device-time.ts";
 import { nextMoment } from "./evaluate.ts";

@@ -1,9 +1,9 @@
 import type { DeviceKey } from "../model/device.ts";
+import type { Standing } from "../model/standing.ts";
 import type { AlertEngine, Review, ReviewStart, Watch, WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertRuleStore } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Standing } from "../ports/follow.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";

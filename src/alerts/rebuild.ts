@@ -1,7 +1,7 @@
 import type { DeviceKey } from "../model/device.ts";
+import type { Standing } from "../model/standing.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertRuleStore } from "../ports/alert-store.ts";
-import type { Standing } from "../ports/follow.ts";
 import type { Log } from "../ports/log.ts";
 import { type DeviceStore, StoreUnavailable } from "../ports/store.ts";
 import type { CompiledRule } from "./compiled-rule.ts";

@@ -1,8 +1,8 @@
 import type { AccountWording, AlertFacts } from "../model/alert.ts";
 import { noTotals, type Totals } from "../model/location.ts";
 import type { Observation } from "../model/observation.ts";
+import type { Standing } from "../model/standing.ts";
 import type { Review, ReviewOutcome, ReviewStart, ToldAlert, WatchedDevice } from "../ports/alert-engine.ts";
-import type { Standing } from "../ports/follow.ts";
 import type { Ids } from "../ports/ids.ts";
 import { AlertWriter, mostAlerts, type NoticeRoom } from "./alert-writer.ts";
 import type { CompiledRule } from "./compiled-rule.ts";

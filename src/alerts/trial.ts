@@ -1,10 +1,10 @@
 import { type AlertRule, type AlertRuleFields, zonesOf } from "../model/alert-rule.ts";
 import { type LocationRecord, noTotals } from "../model/location.ts";
 import { observationOf } from "../model/observation.ts";
+import type { Standing } from "../model/standing.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertTrial, TrialStep } from "../ports/alert-trial.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Standing } from "../ports/follow.ts";
 import type { Histories } from "../ports/history.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { NoticeRoom } from "./alert-writer.ts";

@@ -1,8 +1,9 @@
 import type { LocationAlerts } from "../model/alert.ts";
 import type { Day, DeviceHead, LateSpan } from "../model/follow.ts";
 import type { TotalsSums } from "../model/location.ts";
+import type { Standing } from "../model/standing.ts";
 import type { AlertOutcome, Watch } from "../ports/alert-engine.ts";
-import type { FreshRecord, Standing } from "../ports/follow.ts";
+import type { FreshRecord } from "../ports/follow.ts";
 import { DayWalk, usualSpacing } from "./day-walk.ts";
 import { added, dayOf, difference, noSums, nothing, plus, withRules } from "./days.ts";
 import { Newest } from "./newest.ts";

@@ -1,11 +1,12 @@
 import type { Device, DeviceKey } from "../model/device.ts";
 import type { DeviceHead } from "../model/follow.ts";
 import { fuelTablesOf } from "../model/fuel-table.ts";
+import type { Standing } from "../model/standing.ts";
 import type { AlertEngine, AlertOutcome, WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertStore } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { AppendedRecords, Following, FollowStore, FreshRecord, Heads, Standing } from "../ports/follow.ts";
+import type { AppendedRecords, Following, FollowStore, FreshRecord, Heads } from "../ports/follow.ts";
 import type { LastLocations, Latest } from "../ports/last-location.ts";
 import type { Log } from "../ports/log.ts";
 import type { PositionStore } from "../ports/positions.ts";

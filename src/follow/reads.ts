@@ -1,17 +1,30 @@
 import type { DeviceKey } from "../model/device.ts";
-import type { ToldAlert, WatchedDevice } from "../ports/alert-engine.ts";
-import type { AlertKey } from "../ports/alert-store.ts";
+import type { AlertEngine, ToldAlert, WatchedDevice } from "../ports/alert-engine.ts";
+import type { AlertKey, AlertStore } from "../ports/alert-store.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { FollowStore } from "../ports/follow.ts";
+import type { PositionStore } from "../ports/positions.ts";
 import type { FollowedDevice } from "./followed-device.ts";
-import type { FollowerDeps } from "./follower.ts";
 import type { RefoldReads } from "./refold-turn.ts";
 
 /** Records of one page: a page is folded in one turn of the event loop. */
 const pageRecords = 2000;
 const pageAlerts = 500;
 
+/** Where it is read, and who judges it. */
+export interface RefoldSources {
+  readonly store: {
+    readonly follow: Pick<FollowStore, "days" | "sumsBefore">;
+    readonly positions: Pick<PositionStore, "read">;
+    readonly alerts: Pick<AlertStore, "list">;
+  };
+  readonly engine: Pick<AlertEngine, "review">;
+  readonly clock: Pick<Clock, "now">;
+}
+
 /** What a refold reads of a device. */
 export function readsOf(
-  { store, engine, clock }: Pick<FollowerDeps, "store" | "engine" | "clock">,
+  { store, engine, clock }: RefoldSources,
   device: FollowedDevice,
   registered: WatchedDevice,
 ): RefoldReads {
@@ -51,7 +64,7 @@ function foundFrom({ alerts, ended }: FollowedDevice, from: number): readonly To
 }
 
 async function toldFrom(
-  alerts: FollowerDeps["store"]["alerts"],
+  alerts: Pick<AlertStore, "list">,
   device: DeviceKey,
   from: number,
 ): Promise<readonly ToldAlert[]> {

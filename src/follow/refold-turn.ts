@@ -1,8 +1,9 @@
 import type { Day, DeviceHead, LateSpan } from "../model/follow.ts";
 import type { TotalsSums } from "../model/location.ts";
 import { observationOf } from "../model/observation.ts";
+import type { Standing } from "../model/standing.ts";
 import type { Review, ReviewOutcome, ReviewStart, ToldAlert } from "../ports/alert-engine.ts";
-import type { FollowStore, Standing } from "../ports/follow.ts";
+import type { FollowStore } from "../ports/follow.ts";
 import type { PositionPage, PositionPlace } from "../ports/positions.ts";
 import { usualSpacing } from "./day-walk.ts";
 import { added, dayOf, noSums, plus } from "./days.ts";

@@ -3,7 +3,7 @@ import { type Anchor, type LocationRecord, noTotals, type Totals, withTotals } f
 import { alertMembers } from "../model/location-json.ts";
 import { alarmsIn } from "../model/observation.ts";
 import type { SaidRecord } from "../model/said.ts";
-import type { Standing } from "../ports/follow.ts";
+import type { Standing } from "../model/standing.ts";
 import { plus } from "./days.ts";
 
 /** How a device stands by its head. */

@@ -4,7 +4,7 @@ import type { FuelTables } from "../model/fuel-table.ts";
 import type { Totals } from "../model/location.ts";
 import type { NewNotice } from "../model/notice.ts";
 import type { Observation } from "../model/observation.ts";
-import type { Standing } from "./follow.ts";
+import type { Standing } from "../model/standing.ts";
 
 /** The device that a watch is about. */
 export interface WatchedDevice {

@@ -1,7 +1,7 @@
 import type { Alert, AlertEnd } from "../model/alert.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { Day, DeviceHead } from "../model/follow.ts";
-import type { Totals, TotalsSums } from "../model/location.ts";
+import type { TotalsSums } from "../model/location.ts";
 import type { NewNotice } from "../model/notice.ts";
 import type { Observation } from "../model/observation.ts";
 import type { SaidRecord } from "../model/said.ts";
@@ -42,18 +42,6 @@ export interface Following {
 /** Heads of devices as they are now: what was appended before the call is in them, and their ended days are in the store. Rejects with `StoreUnavailable` where a head must be read and can't. */
 export interface Heads {
   head(device: DeviceKey): DeviceHead | undefined | Promise<DeviceHead | undefined>;
-}
-
-/** How a device stands, as far as it was followed. */
-export interface Standing {
-  /** Event time of its newest record; 0: there is none. */
-  readonly time: number;
-  /** As of that record: sums over all of its history. */
-  readonly totals: Totals;
-  /** When its newest record arrived. */
-  readonly receivedAt?: number;
-  /** See `DeviceHead.rules`. */
-  readonly rules?: string;
 }
 
 /** What follows from the records of one device, and is committed together. */

@@ -17,8 +17,9 @@ import {
 } from "../../src/model/location.ts";
 import type { NewNotice } from "../../src/model/notice.ts";
 import { observationOf } from "../../src/model/observation.ts";
+import type { Standing } from "../../src/model/standing.ts";
 import type { AlertOutcome, Review, ReviewStart, ToldAlert, WatchedDevice } from "../../src/ports/alert-engine.ts";
-import type { FreshRecord, Standing } from "../../src/ports/follow.ts";
+import type { FreshRecord } from "../../src/ports/follow.ts";
 import type { Metrics } from "../../src/ports/metrics.ts";
 import { silentLog } from "./silent-log.ts";
 

@@ -114,6 +114,7 @@ export class RuleLane {
         await this.disturb?.(device);
         return page;
       },
+      render: (...asked) => positions.render(...asked),
       deleteBefore: (device, moment) => positions.deleteBefore(device, moment),
       figures: () => positions.figures(),
       close: () => positions.close(),

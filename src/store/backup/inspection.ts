@@ -1,9 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { openBlock } from "../positions/block.ts";
+import { RecordsDamaged } from "../positions/damage.ts";
 import { LogRow } from "../positions/log-row.ts";
 import { PackedCursor } from "../positions/packed-record.ts";
-import { dayOf, headOf } from "../rows/follow-codec.ts";
+import { dayColumns, dayOf, headOf } from "../rows/follow-codec.ts";
 import { damageOf } from "../sqlite/engine-errors.ts";
 import { isDamage } from "./damage.ts";
 import type { LongWork } from "./refused.ts";
@@ -137,14 +138,18 @@ class Inspector {
 
   async #days(): Promise<void> {
     const { rows } = this.#databases;
-    const next = rows.prepare("select day, data from device_day where device = ? order by day");
+    const next = rows.prepare("select * from device_day where device = ? order by day");
     let count = 0;
     try {
       for (const device of this.#ids.keys()) {
         for (const row of next.iterate(device)) {
           const day = Number(row.day);
           const name = new Date(day * 86_400_000).toISOString().slice(0, 10);
-          this.#try(device, `its day ${name}`, () => dayOf(device, day, bytesIn(row.data)));
+          this.#try(device, `its day ${name}`, () => {
+            const columns = Object.entries(dayColumns(dayOf(device, day, bytesIn(row.data))));
+            if (columns.some(([column, value]) => row[column] !== value))
+              throw new RecordsDamaged("its sums are not those of its bytes");
+          });
         }
         if (++count % rowsAtOnce === 0) await nextTurn();
         this.#work.signal.throwIfAborted();

@@ -42,6 +42,7 @@ const hasUncounted = 1 << 17;
 const isUnderway = 1 << 18;
 const hasDoubted = 1 << 19;
 
+const dayMs = 86_400_000;
 const ofHead = -1;
 /** One for all: it holds nothing between two calls. */
 const sink = new ByteSink(64 * 1024);
@@ -64,6 +65,12 @@ export function headOf(device: DeviceKey, bytes: Uint8Array): DeviceHead {
 /** The day that `dayBytes` made these of. Throws `RecordsDamaged`. */
 export function dayOf(device: DeviceKey, day: number, bytes: Uint8Array): Day {
   return new Reading(opened(device, day, bytes)).day();
+}
+
+/** What of a day stands in columns of its own, for SQL. The bytes have it too. */
+export function dayColumns({ day, end: { time = day * dayMs, totals, records } }: Day) {
+  const [sensor1_ms, sensor2_ms, sensor3_ms, sensor4_ms] = totals.sensorMs;
+  return { odometer_mm: totals.odometerMm, sensor1_ms, sensor2_ms, sensor3_ms, sensor4_ms, records, last: time };
 }
 
 function sealed(device: DeviceKey, day: number, putBody: () => void): Uint8Array {

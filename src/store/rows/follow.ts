@@ -8,7 +8,7 @@ import { damaged, storeError } from "../failures.ts";
 import { recordsDamage } from "../positions/damage.ts";
 import type { Schema } from "../schema.ts";
 import type { Vault } from "../secrets/vault.ts";
-import { dayBytes, dayOf, headBytes, headOf } from "./follow-codec.ts";
+import { dayBytes, dayColumns, dayOf, headBytes, headOf } from "./follow-codec.ts";
 import { foundBy, writeFound } from "./found.ts";
 import type { CrowdedNotices } from "./notice-room.ts";
 import { partsOf } from "./pages.ts";
@@ -203,16 +203,8 @@ async function writeDays(transaction: Transaction<Schema>, rows: readonly Return
     .execute();
 }
 
-/** Its sums are for SQL: the bytes have them too. */
 function dayRow(device: DeviceKey, day: Day) {
-  const { odometerMm: odometer_mm, sensorMs } = day.end.totals;
-  const [sensor1_ms, sensor2_ms, sensor3_ms, sensor4_ms] = sensorMs;
-  return {
-    ...{ device, day: day.day, odometer_mm, sensor1_ms, sensor2_ms, sensor3_ms, sensor4_ms },
-    records: day.end.records,
-    last: day.end.time ?? day.day * dayMs,
-    data: dayBytes(device, day),
-  };
+  return { device, day: day.day, ...dayColumns(day), data: dayBytes(device, day) };
 }
 
 function summed() {

@@ -3,8 +3,7 @@ import { sql } from "kysely";
 import type { Alert } from "../../src/model/alert.ts";
 import type { NewNotice } from "../../src/model/notice.ts";
 import { openPostgresRows, type PostgresRows } from "../../src/store/postgres/open.ts";
-import { alertRow } from "../../src/store/rows/alerts.ts";
-import { noticeRow } from "../../src/store/rows/notices.ts";
+import { commitAlerts } from "../contract/store/alert-values.ts";
 import { PostgresServer } from "./postgres.ts";
 import { silentLog } from "./silent-log.ts";
 
@@ -17,7 +16,7 @@ const faults = sql<Record<string, number>>`select
       (select coalesce(sum(webhooks), 0) from alert_rule where account = use.account))) as counters,
   (select count(*) from rule_target where rule not in (select key from alert_rule)) as targets,
   (select count(*) from device_identifier where device not in (select key from device)) as identifiers,
-  (select count(*) from device full join device_state on device_state.device = device.key where key is null or device is null) as states,
+  (select count(*) from device_head where device not in (select key from device)) as heads,
   (select count(*) from device_sent where device not in (select key from device)) as sent,
   (select count(*) from device_results where device not in (select key from device)) as results,
   (select count(*) from user_usage where "user" not in (select key from "user")) as usage,
@@ -44,12 +43,9 @@ export class PostgresPair {
     return this.#stores[index % 2 === 0 ? 0 : 1];
   }
 
-  /** Stores an alert with its notices, as commits of positions do. */
-  async addAlert(alert: Alert, notices: readonly NewNotice[]): Promise<void> {
-    const { tables, vault } = this.of(0);
-    await tables.insertInto("alert").values(alertRow(alert)).execute();
-    const rows = notices.map((one) => noticeRow(one, vault));
-    await tables.insertInto("notice").values(rows).execute();
+  /** Stores an alert with its notices. */
+  addAlert(alert: Alert, notices: readonly NewNotice[]): Promise<void> {
+    return commitAlerts(this.of(0), alert.device, [alert], notices);
   }
 
   async assertNoFaults(): Promise<void> {

@@ -3,9 +3,7 @@ import { readFileSync } from "node:fs";
 import { it } from "node:test";
 import { sql } from "kysely";
 import { openPostgresRows } from "../../src/store/postgres/open.ts";
-import { alertRow } from "../../src/store/rows/alerts.ts";
-import { noticeRow } from "../../src/store/rows/notices.ts";
-import { newAlert, newNotice, webhook } from "../contract/store/alert-values.ts";
+import { commitAlerts, newAlert, newNotice, webhook } from "../contract/store/alert-values.ts";
 import { makeAccount, makeDevice, now } from "../contract/store/harness.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { silentLog } from "../support/silent-log.ts";
@@ -15,14 +13,10 @@ it("the ends of notices and acknowledgements of their alerts lock rows in the sa
 }, async () => {
   const server = await PostgresServer.start({ settings: [["deadlock_timeout", "100ms"]] });
   const store = await openPostgresRows(await server.database(), { log: silentLog });
-  const { tables, vault, alerts, notices } = store;
+  const { tables, alerts, notices } = store;
   const device = (await makeDevice(store, (await makeAccount(store)).key)).key;
   const made = [1, 2].map((seconds) => newAlert(device, seconds));
-  for (const alert of made) {
-    await tables.insertInto("alert").values(alertRow(alert)).execute();
-    const notice = newNotice(alert, { target: webhook });
-    await tables.insertInto("notice").values(noticeRow(notice, vault)).execute();
-  }
+  for (const alert of made) await commitAlerts(store, device, [alert], [newNotice(alert, { target: webhook })]);
   const [second, first] = await notices.list(device, { limit: 2 });
   assert.ok(first !== undefined && second !== undefined);
   for (const { key } of [first, second]) assert.equal(await notices.claim(key, now, undefined), "claimed");

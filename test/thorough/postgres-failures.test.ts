@@ -166,11 +166,11 @@ describe("failures of PostgreSQL", { skip: noPostgres }, () => {
       )
       .execute(store.tables);
     await sql
-      .raw("create trigger full_disk before insert on device_state for each row execute function full_disk()")
+      .raw("create trigger full_disk before insert on device_identifier for each row execute function full_disk()")
       .execute(store.tables);
     await assert.rejects(makeDevice(store, account.key), unavailable("down"));
     assert.deepEqual(await store.devices.list(account.key), []);
-    await sql.raw("drop trigger full_disk on device_state").execute(store.tables);
+    await sql.raw("drop trigger full_disk on device_identifier").execute(store.tables);
     await makeDevice(store, account.key);
     await store.close();
   });

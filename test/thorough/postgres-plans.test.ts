@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { before, describe, it } from "node:test";
 import { openPostgresRows } from "../../src/store/postgres/open.ts";
+import { newAlert, newNotice } from "../contract/store/alert-values.ts";
+import { day, emptyHead } from "../contract/store/followed.ts";
 import { newCommand, now } from "../contract/store/harness.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { silentLog } from "../support/silent-log.ts";
@@ -19,14 +21,15 @@ const filling = `
   insert into device (account, id, aliases, name, tags, daily_email_limit, daily_sms_limit, odometer_start, creation, modification, expires)
     select 1, 'device-' || n, '[]', 'Truck', '{}', 50, 10, 0, 0, 0, case when n % 2 = 0 then n end from generate_series(1, 20000) as n;
   insert into device_identifier select id, "key" from device;
-  insert into device_state select "key", 0, '' from device;
+  insert into device_head select "key", 0, 0, 0, 0, 0, '' from device;
+  insert into device_day select "key", 20000 + n, 1, 0, 0, 0, 0, 5, n, '' from device, generate_series(1, 10) as n;
   insert into "user" (id, account, owner, name, email, email_lower, country, time_zone, disabled, tags, privileges, creation, modification)
     select 'u' || n, 1, 0, 'Ana', n || '@x.y', n || '@x.y', 'CO', 'UTC', 0, '{}', '[]', 0, 0 from generate_series(1, 5000) as n;
   insert into notice (id, alert, device, channel, target, state, creation, due_at, attempts, finished_at)
     select 'n' || n, 'a' || n, 1 + n % 20000, channel, json_build_object('channel', channel),
     case n % 50 when 0 then 'queued' else 'sent' end, n, n, 0, case n % 50 when 0 then null else n end from generate_series(1, 60000) as n, lateral (select (array['email', 'sms', 'webhook'])[1 + n % 3]) as own (channel);
-  insert into alert (id, device, rule, rule_id, name, type, phase, time, raised_at, critical, late, facts, text, channels, account, state)
-    select 'a' || n, 1 + n % 20000, 1, 'r', 'Rule', 'speedOver', 'begin', n, n, 0, 0, '{}', '', 0, 1, case n % 50 when 0 then 0 else 2 end from generate_series(1, 60000) as n;
+  insert into alert (id, device, rule, rule_id, name, type, phase, time, raised_at, critical, late, facts, text, channels, account, state, subject)
+    select 'a' || n, 1 + n % 20000, 1, 'r', 'Rule', 'speedOver', 'begin', n, n, 0, 0, '{}', '', 0, 1, case n % 50 when 0 then 0 else 2 end, '' from generate_series(1, 60000) as n;
   insert into command (id, device, "user", user_name, channel, format, command, encode, state, creation, expires)
     select 'c' || n, 1 + n % 20000, 1, 'ana', 'data', 'Text', 'X', 0, case n % 50 when 0 then 'queued' else 'sent' end, n, n from generate_series(1, 60000) as n;
   insert into command_part select "key", 0, 's' || "key", null from command where "key" % 10 = 0;
@@ -75,7 +78,7 @@ describe("the plans of PostgreSQL", { skip: noPostgres }, () => {
     const store = await openPostgresRows(url, { log: silentLog });
     await server.ask("test_1", `${filling} analyze;`);
     const from = readFileSync(server.log, "utf8").length;
-    const { notices, devices, commands, users, daily, alerts, refused, recipients, mutes, signIns } = store;
+    const { follow, notices, devices, commands, users, daily, alerts, refused, recipients, mutes, signIns } = store;
     const places = { day: "2026-11-22", limit: 50, accountLimit: 1000 };
     for (const channel of ["email", "sms", "webhook"] as const) {
       const due = await notices.due(channel, now, { limit: 100 });
@@ -170,6 +173,16 @@ describe("the plans of PostgreSQL", { skip: noPostgres }, () => {
     await store.secondFactors.begin(7, "A");
     await store.secondFactors.useStep(7, 1);
     await store.secondFactors.find(7);
+    const [alert, gone] = [newAlert(7, 1), newAlert(7, 1, { phase: "withdrawn" })];
+    const end = { ruleKey: 1, time: now, foundAt: now };
+    const found = { alerts: [alert, gone], notices: [newNotice(alert)], ended: [end, { ...end, withdrawn: alert.id }] };
+    await follow.commit([{ device: 7, head: emptyHead, days: [day(1, 5)], ...found }]);
+    await follow.heads([7, 20_001]);
+    await follow.days(7, { order: "last", limit: 5 });
+    await follow.sumsBefore(7, 20_005);
+    await follow.daysBefore([7, 8], 20_005);
+    await follow.forgetDays(8, 20_005);
+    await refused.add([{ device: 7, receivedAt: now, time: 1, cause: "past", report: "{}" }]);
     await devices.remove(9);
     await store.close();
     const plans = readFileSync(server.log, "utf8")

@@ -123,6 +123,10 @@ class Inspector {
       for (let after = -1; ; ) {
         const row = next.get(after);
         if (row === undefined) return;
+        if (Number(row[key]) <= after) {
+          this.#tell({ device: undefined, problem: `the rows of the table ${table} are not in their order` });
+          return;
+        }
         after = Number(row[key]);
         use(row);
         if (++count % rowsAtOnce !== 0) continue;

@@ -52,7 +52,8 @@ export class LogReader {
     for (let seq = after; seq < through; ) {
       const row = this.#readRow(() => this.#statements.nextRow.get(seq, through));
       if (row === undefined) return;
-      if (row !== "unreadable") {
+      // Of a damaged page the rows may not be in their order.
+      if (row !== "unreadable" && Number(row.seq) > seq) {
         seq = Number(row.seq);
         yield { seq, data: bytesOf(row) };
         continue;

@@ -51,11 +51,44 @@ async function acknowledgesNothing(service: Service, tracker: AckedTracker): Pro
   return before;
 }
 
-test("a locked file: no acknowledgement, 503, and it goes on by itself when that ends", options, async (context) => {
-  const { service, tracker, start } = await trackedService(context);
-  const other = new DatabaseSync(join(service.directory, "waybeam.db"), { timeout: 10_000 });
+/** Locks a database of the service; gives what ends that. */
+function locked(service: Service, name: string): () => void {
+  const other = new DatabaseSync(join(service.directory, name), { timeout: 10_000 });
   other.exec("BEGIN IMMEDIATE");
-  const before = await acknowledgesNothing(service, tracker);
+  return () => {
+    other.exec("ROLLBACK");
+    other.close();
+  };
+}
+
+/** The tracker's whole history is there, from its first report on. */
+async function assertWhole(service: Service, tracker: AckedTracker, start: number): Promise<void> {
+  tracker.drop();
+  const path = `/api/devices/${tracker.device}/locations`;
+  type Found = { locations: { dateTime: string }[] };
+  const { locations } = await call<Found>(service, "POST", path, { from: "2000-01-01", to: "2100-01-01" });
+  assert.ok(locations.length >= tracker.acked);
+  assert.equal(Date.parse(locations[0]?.dateTime ?? ""), numberedReport(start, 0).time);
+}
+
+test(
+  "a locked file of positions: no acknowledgement, and it goes on by itself when that ends",
+  options,
+  async (context) => {
+    const { service, tracker, start } = await trackedService(context);
+    const unlock = locked(service, "positions.db");
+    const before = await acknowledgesNothing(service, tracker);
+    unlock();
+    await until(() => tracker.acked > before);
+    await until(() => isReady(service));
+    await assertWhole(service, tracker, start);
+  },
+);
+
+test("a locked file of everything else: 503, and a tracker that is known goes on", options, async (context) => {
+  const { service, tracker, start } = await trackedService(context);
+  const unlock = locked(service, "waybeam.db");
+  await until(async () => !(await isReady(service)));
   const answer = await fetch(`${service.url}/api/devices`, {
     method: "POST",
     headers: { authorization: `Bearer ${service.token}`, "content-type": "application/json" },
@@ -65,17 +98,11 @@ test("a locked file: no acknowledgement, 503, and it goes on by itself when that
   assert.ok(answer.headers.get("retry-after"));
   const { success, error } = (await answer.json()) as { success: boolean; error: string };
   assert.deepEqual([success, error], [false, "Service Unavailable"]);
-
-  other.exec("ROLLBACK");
-  other.close();
-  await until(() => tracker.acked > before);
+  const before = tracker.acked;
+  await until(() => tracker.acked > before + 10);
+  unlock();
   await until(() => isReady(service));
-  tracker.drop();
-  const path = `/api/devices/${tracker.device}/locations`;
-  type Found = { locations: { dateTime: string }[] };
-  const { locations } = await call<Found>(service, "POST", path, { from: "2000-01-01", to: "2100-01-01" });
-  assert.ok(locations.length >= tracker.acked);
-  assert.equal(Date.parse(locations[0]?.dateTime ?? ""), numberedReport(start, 0).time);
+  await assertWhole(service, tracker, start);
 });
 
 test("a data folder that is moved away: nothing is acknowledged until it is back", options, async (context) => {

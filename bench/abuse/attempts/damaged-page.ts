@@ -1,20 +1,23 @@
+import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { Attempt } from "../attempt.ts";
 import { Line, packet, patienceMs, report, Tracker } from "../peers.ts";
 
-const pageSize = 8192;
-/** Texts that fill pages of the database with one letter, so that the page of this device is known. */
-const mark = "Q";
+const pageSize = 4096;
 
-/** Damages the pages of the database that hold little but the mark; gives how many. */
-function damage(directory: string): number {
-  const file = join(directory, "waybeam.db");
+/** Damages the pages of a database that hold a part of a table's bytes and little else; gives how many. */
+function damage(file: string, table: string): number {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const rows = database.prepare(`select data from ${table}`).all();
+  database.close();
+  const held = Buffer.concat(rows.flatMap(({ data }) => (data instanceof Uint8Array ? data : [])));
   const bytes = readFileSync(file);
   let pages = 0;
   for (let at = 0; at < bytes.length; at += pageSize) {
-    const page = bytes.subarray(at, at + pageSize);
-    if (page.reduce((count, byte) => count + (byte === mark.charCodeAt(0) ? 1 : 0), 0) < pageSize - 100) continue;
+    // A page by which a row goes on has four bytes of its own, the number of the next.
+    if (!held.includes(bytes.subarray(at + 100, at + pageSize - 100))) continue;
     bytes.fill(0xff, at, at + pageSize);
     pages++;
   }
@@ -22,25 +25,32 @@ function damage(directory: string): number {
   return pages;
 }
 
-/** A page of one device in the database file that the disk gives back as something else. */
+/** Pages of one device, of its positions and of how far it is followed, that the disk gives back as something else. */
 export const damagedPage: Attempt = {
   name: "damaged-page",
-  tries: "pages of one device's records in the database file are overwritten while the service is down",
+  tries: "pages of one device in both database files are overwritten while the service is down",
   holds: "the service starts; other devices of the account are acknowledged",
   alone: true,
   async run(scene) {
     const [culprit = "", other = ""] = await scene.devices(2);
     const line = new Line(scene.devicePort);
-    const texts = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`text${index}`, mark.repeat(4000)]));
+    // Nothing makes them shorter, so that its row is longer than a page.
+    const texts = Array.from({ length: 7 }, () => randomBytes(3000).toString("base64"));
     const time = Math.floor(Date.now() / 1000) - 3600;
-    line.send(report(culprit, { timestamp: time, lat: 48, lon: 11, ...texts }));
+    line.send(report(culprit, { timestamp: time, lat: 48, lon: 11, ...Object.fromEntries(texts.entries()) }));
     await line.until(() => line.received > 0, patienceMs);
     scene.must(line.head.startsWith("HTTP/1.1 200"), `a report is taken before: ${line.head.slice(0, 40)}`);
     let pages = 0;
     await scene.restart((directory) => {
-      pages = damage(directory);
+      for (const [file, table] of [
+        ["waybeam.db", "device_head"],
+        ["positions.db", "log"],
+      ] as const) {
+        const damaged = damage(join(directory, file), table);
+        scene.must(damaged > 0, `there is a page to damage in ${file}`);
+        pages += damaged;
+      }
     });
-    scene.must(pages > 0, "there is a page to damage");
     const trackers = [await Tracker.login(scene, culprit), await Tracker.login(scene, other)];
     let sent = 0;
     while (sent < 3 || (scene.goesOn() && sent < scene.scale(200, 3))) {

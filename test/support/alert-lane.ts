@@ -202,6 +202,20 @@ export class AlertLane {
     return this.engine.watch(this.device, this.standing, this.now)?.settled();
   }
 
+  /** The same by the plain fold of all records. */
+  get settledAnew(): string | undefined {
+    const start = {
+      time: undefined,
+      totals: noTotals,
+      rules: undefined,
+      late: { from: 0, to: 0 },
+      keptFrom: undefined,
+    };
+    const fold = this.engine.review(this.device, this.standing, start, this.now);
+    for (const record of this.history) fold?.observe(observationOf(record), record.totals);
+    return fold?.settled();
+  }
+
   /** One append of what arrived. */
   submit(arrivals: readonly Arrival[]): void {
     this.now = Math.max(this.now, ...arrivals.map(({ receivedAt }) => receivedAt));

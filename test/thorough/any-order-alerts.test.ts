@@ -79,6 +79,7 @@ async function isToldAsTried({ scenes: parts, seed, way, ...rest }: Case): Promi
   const random = chance(seed);
   const story = storyOf(parts, random);
   const lane = await deliver(packetsOf(story, way, random), { ...rest, random });
+  assert.equal(lane.settled, lane.settledAnew, "states of rules");
   const noticed = new Set(lane.notices.map(({ alertId }) => alertId));
   for (const rule of storyRules) {
     const own = lane.alerts.filter(({ ruleKey }) => ruleKey === rule.key);

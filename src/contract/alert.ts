@@ -63,7 +63,7 @@ export const Alert = Type.Object(
     type: Type.String({ description: "Type of the rule." }),
     phase: Type.Union([Type.Literal("raised"), Type.Literal("over"), Type.Literal("withdrawn")], {
       description:
-        "`raised`: it became true; `over`: it is no longer true; `withdrawn`: the alert raised at this time was wrong, as later records show.",
+        "`raised`: it became true; `over`: it is no longer true; `withdrawn`: an alert of this time, of a beginning or an end, was wrong, as later records show.",
     }),
     critical: Type.Boolean(),
     late: Type.Boolean({ description: "Found by records that arrived after newer ones." }),

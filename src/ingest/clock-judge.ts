@@ -2,6 +2,7 @@ import type { DeviceKey } from "../model/device.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Heads } from "../ports/follow.ts";
 import type { Log } from "../ports/log.ts";
+import { StoreUnavailable } from "../ports/store.ts";
 import type { IngestMetrics } from "./metrics.ts";
 import type { OwnClock } from "./own-clock.ts";
 import type { PendingDevice } from "./pending.ts";
@@ -65,12 +66,20 @@ export async function judgeClock(
   }
 }
 
-/** Which of those that are far from our time have reported what was believed before. This alone reads, and only where the clock is in doubt. */
+/**
+ * Which of those that are far from our time have reported what was believed before. This alone reads, mostly in memory, and only where the clock is in doubt. A device whose head can't be
+ * read now has one: reports of it from the future are kept by their tracker, and all others are appended.
+ */
 async function withHistory(devices: readonly PendingDevice[], heads: Heads): Promise<ReadonlySet<DeviceKey>> {
   const known = new Set<DeviceKey>();
-  for (const { device, isAhead, newest } of devices) {
-    if (!isAhead && newest >= -longAgoMs) continue;
-    if ((await heads.head(device.key))?.newest !== undefined) known.add(device.key);
-  }
+  const look = async ({ device: { key } }: PendingDevice) => {
+    try {
+      if ((await heads.head(key))?.newest !== undefined) known.add(key);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      known.add(key);
+    }
+  };
+  await Promise.all(devices.filter(({ isAhead, newest }) => isAhead || newest < -longAgoMs).map(look));
   return known;
 }

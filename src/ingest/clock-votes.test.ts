@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { admitted, fix, setUp } from "../../test/support/troubled-store.ts";
 import type { Admitted } from "../ports/intake.ts";
+import { StoreUnavailable } from "../ports/store.ts";
 
 const hour = 3_600;
 const day = 24 * hour;
@@ -56,5 +57,17 @@ test("a report that seemed to be from the future before the clock was set right 
     `b ${-2 * day}: stored`,
     `b ${2 * hour}: stored`,
   ]);
+  await ingest.stop();
+});
+
+test("of a device whose head can't be read nothing is refused for good, and what is of the past is stored", async () => {
+  const { following, clock, ingest } = setUp();
+  const one = await admitted(ingest, "a");
+  clock.time += day * 1000;
+  following.head = () => Promise.reject(new StoreUnavailable("the file is locked"));
+  const send = (second: number) =>
+    new Promise<string>((resolve) => ingest.submit(one, [fix(second)], clock.now(), resolve));
+  assert.equal(await send(-2 * day), "stored");
+  assert.equal(await send(day + 2 * hour), "failed");
   await ingest.stop();
 });

@@ -1,5 +1,5 @@
 import type { Counter, Histogram, Metrics } from "../ports/metrics.ts";
-import type { Ingest } from "./ingest.ts";
+import type { OwnClock } from "./own-clock.ts";
 
 /** What ingest counts. */
 export interface IngestMetrics {
@@ -55,8 +55,16 @@ export function ingestMetrics(metrics: Metrics): IngestMetrics {
   };
 }
 
+/** What is measured of ingest. */
+export interface Measured {
+  /** Reports that wait or are being appended, and their bytes. */
+  readonly waiting: { readonly reports: number; readonly bytes: number };
+  readonly stalledSeconds: number;
+  readonly ownClock: Pick<OwnClock, "standing">;
+}
+
 /** Registers the metrics of what waits for an append. */
-export function measureIngest(metrics: Metrics, ingest: Ingest): void {
+export function measureIngest(metrics: Metrics, ingest: Measured): void {
   metrics.gauge(
     "waybeam_ingest_reports_waiting",
     "Reports that wait for an append or are in one.",

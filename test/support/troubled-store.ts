@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
+import { noSums } from "../../src/follow/days.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { Device, DeviceKey } from "../../src/model/device.ts";
 import type { Fix } from "../../src/model/effects.ts";
-import type { DeviceHead } from "../../src/model/follow.ts";
 import type { RefusedReport } from "../../src/model/refused.ts";
 import { createLog, createMetrics } from "../../src/observe/index.ts";
 import type { AppendedRecords, Following, Heads } from "../../src/ports/follow.ts";
@@ -101,6 +101,15 @@ export class Followed implements Following, Heads {
 
   heard(key: DeviceKey, now: number): void {
     this.heardOf.push([key, now]);
+  }
+
+  /** What it would have by the newest record alone. */
+  head(key: DeviceKey): ReturnType<Heads["head"]> {
+    const records = this.batches.flatMap(({ batch }) =>
+      batch.flatMap(({ device: { key: of }, records: own }) => (of === key ? own : [])),
+    );
+    const [newest] = records.toSorted((one, other) => other.time - one.time);
+    return newest && { newest, sumsBefore: noSums, late: [] };
   }
 
   onRoom(listener: () => void): void {

@@ -7,7 +7,8 @@ import { createMemoryBus } from "../../src/bus/memory.ts";
 import type { AlertRule } from "../../src/model/alert-rule.ts";
 import type { Device } from "../../src/model/device.ts";
 import { noIdentityRules } from "../../src/model/device.ts";
-import { type DeviceState, noTotals } from "../../src/model/location.ts";
+import { noTotals } from "../../src/model/location.ts";
+import type { Standing } from "../../src/model/standing.ts";
 import { createLog, createMetrics, systemClock, systemIds } from "../../src/observe/index.ts";
 import { ruleOf } from "./fill-rules.ts";
 
@@ -35,11 +36,9 @@ const devices = Array.from({ length: count }, (_, index): Device => {
 });
 
 /** As it would be had the device been heard of when it was its turn before now. */
-function stateOf(key: number): DeviceState {
+function standingOf(key: number): Standing {
   const time = Date.now() - heardEveryMs + ((key - 1) % (heardEveryMs / beatMs)) * beatMs;
-  const place = { valid: true, latitude: 0, longitude: 0 };
-  const last = { time, arrival: 0, hash: 0, receivedAt: time, ...place, extras: "", totals: noTotals };
-  return { version: 1, time, arrivals: 0, totals: noTotals, last };
+  return { time, totals: noTotals, receivedAt: time };
 }
 
 async function measure(rules: readonly AlertRule[]): Promise<{ readonly cpuMs: number; readonly told: number }> {
@@ -51,7 +50,7 @@ async function measure(rules: readonly AlertRule[]): Promise<{ readonly cpuMs: n
     groups: { some: async () => [] },
     accounts: { find: async () => undefined },
     devices: { list: async () => devices },
-    locations: { states: async (keys) => keys.map(stateOf) },
+    standings: async (keys) => keys.map(standingOf),
     bus: createMemoryBus((error) => process.stderr.write(`${error}\n`)),
     clock: systemClock,
     ids: systemIds,
@@ -59,7 +58,6 @@ async function measure(rules: readonly AlertRule[]): Promise<{ readonly cpuMs: n
     metrics,
     graceMs: 0,
     noticesPerMinute: 6000,
-    onLate: () => {},
     onDue: (due) => {
       told += due.length;
     },

@@ -22,7 +22,7 @@ import {
  * they are. So a store with one connection, on which they are done one after the other, tells what must come of them.
  */
 
-type Rows = Omit<Store, "locations">;
+type Rows = Omit<Store, "positions" | "check" | "close">;
 /** Stores an alert of a device with its notices. */
 type AddAlert = (device: number, alert: Alert, notices: readonly NewNotice[]) => Promise<unknown>;
 

@@ -13,7 +13,7 @@ export type CutOff = "unheard" | "unsent" | "late";
 const lateMs = 300;
 /** How long the server has for a commit whose answer is lost, ms. */
 const answerMs = 30;
-const commit = Buffer.from("\0commit\0");
+const commits = ["\0commit\0", "append_positions\0"].map((text) => Buffer.from(text));
 
 /** A network between a service and its server that loses what a test says. */
 export class Network {
@@ -81,7 +81,7 @@ export class Network {
     client.on("data", (bytes: Buffer) => {
       if (isCut || this.frozen) return;
       const how = this.next;
-      if (how === undefined || !bytes.includes(commit)) {
+      if (how === undefined || !commits.some((commit) => bytes.includes(commit))) {
         server.write(bytes);
         return;
       }

@@ -38,6 +38,11 @@ function stateOf(error: unknown): string | undefined {
   return cause instanceof EngineError && typeof cause.code === "string" ? cause.code : undefined;
 }
 
+/** Whether the server's disk is full. */
+export function isDiskFull(error: unknown): boolean {
+  return stateOf(error) === "53100";
+}
+
 /** Whether the server rolled this back because of another transaction, so that another attempt may succeed. */
 export function hasMetAnother(error: unknown): boolean {
   return metAnother.has(stateOf(error) ?? "");

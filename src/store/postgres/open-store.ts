@@ -115,7 +115,9 @@ async function assemble(
     ...rows,
     positions,
     refusedDropped: () => rows.refused.dropped,
-    check: () => rows.check(),
+    async check() {
+      await Promise.all([rows.check(), positions.check()]);
+    },
     async close() {
       await removed?.close();
       await close();

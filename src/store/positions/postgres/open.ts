@@ -14,7 +14,7 @@ import type {
   RenderedPage,
 } from "../../../ports/positions.ts";
 import { again } from "../../postgres/again.ts";
-import { hasMetAnother, type Stage, storeError, withoutStandby } from "../../postgres/errors.ts";
+import { hasMetAnother, isDiskFull, type Stage, storeError, withoutStandby } from "../../postgres/errors.ts";
 import { makePool, type ServerPool } from "../../postgres/pool.ts";
 import { type Times, usualTimes } from "../../postgres/times.ts";
 import type { ServerAddress } from "../../postgres/url.ts";
@@ -50,6 +50,14 @@ const rowBytes = 100;
 /** Rows that are deleted in a transaction. */
 const rowsAtOnce = 10_000;
 
+const tryRow =
+  "insert into position (device, time, key, arrival, received_at, valid) values (0, now(), 0, 0, now(), false)";
+/** Sorts more than it may keep in memory: some megabytes go to the disk, and are deleted at once. */
+const tryDisk = [
+  "select set_config('work_mem', '64kB', true)",
+  "select count(distinct md5(n::text)) from generate_series(1, 50000) as n",
+];
+
 /** Opens the positions of a database. Any number of processes may do so at the same time. */
 export async function openPostgresPositions(
   address: ServerAddress,
@@ -77,6 +85,8 @@ export class PostgresPositions implements PositionStore {
   #commit = 0;
   #followed = 0;
   #forgetting: Promise<void> | undefined;
+  /** Something found the disk full, and no check since found room. */
+  #isFull = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(pool: ServerPool, log: Log) {
@@ -119,10 +129,23 @@ export class PostgresPositions implements PositionStore {
       try {
         return await work();
       } catch (error) {
-        throw storeError(error, stage);
+        const told = storeError(error, stage);
+        this.#isFull ||= isDiskFull(told);
+        throw told;
       }
     };
     return again(once, hasMetAnother);
+  }
+
+  /** Tries whether positions could be written. A small row finds room on a full disk, too, in a page that has some. So once the disk was full, much is written. */
+  async check(): Promise<void> {
+    await this.#inTransaction(async (client) => {
+      await client.query("savepoint before");
+      await client.query(tryRow);
+      if (this.#isFull) for (const statement of tryDisk) await client.query(statement);
+      await client.query("rollback to savepoint before");
+    });
+    this.#isFull = false;
   }
 
   async append(batch: readonly DeviceRecords[]): Promise<number> {

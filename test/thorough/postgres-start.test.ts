@@ -6,15 +6,14 @@ import { before, describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { systemIds } from "../../src/observe/index.ts";
-import { StoreTooNew } from "../../src/store/migrations/migrations.ts";
+import { StoreTooNew, StoreUnreleased } from "../../src/store/migrations/migrations.ts";
 import { openPostgresRows } from "../../src/store/postgres/open.ts";
 import { openPostgresStore } from "../../src/store/postgres/open-store.ts";
 import { DatabaseUnusable } from "../../src/store/postgres/unusable.ts";
 import { SecretKeyUnusable } from "../../src/store/secrets/key-file.ts";
+import { said } from "../contract/positions/said.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
-import { append, batchOf, record } from "../contract/store/records.ts";
 import { selfSigned } from "../support/certificate.ts";
-import { backToPackedRows } from "../support/older-data.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { openPostgres, shortTimes } from "../support/postgres-store.ts";
 import { silentLog } from "../support/silent-log.ts";
@@ -175,6 +174,15 @@ describe("a PostgreSQL database", { skip: noPostgres }, () => {
     assert.equal(await contentOf(url), found);
   });
 
+  it("is refused where it was made before the first release", async () => {
+    const url = await server.database();
+    assert.deepEqual(await problemsOf(url), []);
+    await server.ask(nameOf(url), "update migration set name = 'first'; insert into migration values (29, 'shares')");
+    const found = await contentOf(url);
+    await assert.rejects(openPostgresRows(url, { log: silentLog }), StoreUnreleased);
+    assert.equal(await contentOf(url), found);
+  });
+
   it("opens its secrets with the key that sealed them, and with no other", async () => {
     const directory = await mkdtemp(join(tmpdir(), "waybeam-secret-"));
     const url = await server.database();
@@ -230,31 +238,34 @@ describe("a PostgreSQL database", { skip: noPostgres }, () => {
     const store = await openPostgres(url.href);
     context.after(() => store.close());
     const { key } = await makeDevice(store, (await makeAccount(store)).key);
-    const free = await locked(url.href, "tail");
-    const committed = store.locations.commit(batchOf(append(key, 1, [record(1)])));
-    await waitingFor(url.href, "waybeam writer%");
+    const free = await locked(url.href, "position");
+    const appended = store.positions.append([{ device: key, records: [said(1)] }]);
+    await waitingFor(url.href, "waybeam%");
     await pause(300);
     await free();
-    assert.equal(await committed, undefined);
+    assert.ok((await appended) > 0);
   });
 
-  it("ends its start where a table must be changed and another session does not let go of it, and says so", async () => {
+  it("starts where a month's partition can't be made because another session does not let go of the default one", async () => {
     const url = await server.database();
-    const open = () => openPostgresRows(url, { log: silentLog, times: shortTimes });
-    await (await open()).close();
-    await server.ask(
+    await (await openPostgresStore(url, { log: silentLog, times: shortTimes })).close();
+    const [{ name } = {}] = await server.ask(
       nameOf(url),
-      `${backToPackedRows}; delete from migration where number >= 19; alter table device_state drop column shifted; drop table spent`,
+      "select max(relid::text) as name from pg_partition_tree('position') where isleaf and relid::text <> 'position_default'",
     );
+    await server.ask(nameOf(url), `drop table ${name}`);
     // As a backup holds it while it reads.
-    const free = await locked(url, "device_state", "access share");
-    await assert.rejects(openPostgresStore(url, { log: silentLog, times: shortTimes }), (error) => {
-      assert.ok(error instanceof DatabaseUnusable, String(error));
-      assert.match(error.message, /lock timeout\. .*pg_dump/);
-      return true;
-    });
+    const free = await locked(url, "position_default", "access share");
+    const told: string[] = [];
+    const log = { ...silentLog, warn: (_: object, text: string) => void told.push(text) };
+    const store = await openPostgresStore(url, { log, times: shortTimes });
+    assert.match(told.join(), /partitions of positions can't be made/);
+    await store.positions.append([{ device: 1, records: [said(1)] }]);
+    await store.close();
     await free();
-    await (await open()).close();
+    await (await openPostgresStore(url, { log: silentLog, times: shortTimes })).close();
+    const [{ found } = {}] = await server.ask(nameOf(url), `select to_regclass('${name}') is not null as found`);
+    assert.equal(found, true);
   });
 
   it("starts where what secrets were can't be taken out of a table that another session holds", async () => {
@@ -277,15 +288,7 @@ describe("a PostgreSQL database", { skip: noPostgres }, () => {
 
   it("leaves nothing at work where its start fails at the end", async () => {
     const url = await server.database();
-    const store = await openPostgres(url);
-    const devices = await Promise.all(
-      Array.from({ length: 4 }, async () => (await makeDevice(store, (await makeAccount(store)).key)).key),
-    );
-    const many = Array.from({ length: 600 }, (_, second) => record(second));
-    assert.equal(await store.locations.commit(batchOf(...devices.map((key) => append(key, 1, many)))), undefined);
-    // The sealer ends with the device that it has begun.
-    await store.close();
-    assert.ok((await server.ask(nameOf(url), "select from tail")).length > 2);
+    await (await openPostgres(url)).close();
     await server.ask(nameOf(url), "alter table purge rename column device to gone");
     const warned: string[] = [];
     const log = { ...silentLog, warn: (_: object, text: string) => void warned.push(text) };
@@ -310,7 +313,8 @@ describe("a PostgreSQL database", { skip: noPostgres }, () => {
     "gen_random_uuid",
     "create table",
     "service",
-    "last_block",
+    "position_commit",
+    "position_default",
   ])
     it(`ends the start in time where the server hangs while it is asked for ${at}`, async () => {
       const url = new URL(await server.database());

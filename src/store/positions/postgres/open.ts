@@ -13,6 +13,7 @@ import type {
   RenderAsk,
   RenderedPage,
 } from "../../../ports/positions.ts";
+import { StoreUnavailable } from "../../../ports/store.ts";
 import { again } from "../../postgres/again.ts";
 import { hasMetAnother, isDiskFull, type Stage, storeError, withoutStandby } from "../../postgres/errors.ts";
 import { makePool, type ServerPool } from "../../postgres/pool.ts";
@@ -97,12 +98,23 @@ export class PostgresPositions implements PositionStore {
   /** Makes the tables where they are not there, and the partitions of the months around now. */
   async open(): Promise<void> {
     await this.#inTransaction(makeTables);
-    await this.#inTransaction(makeMonths);
-    const makeMore = () =>
-      this.#inTransaction(makeMonths).catch((error: unknown) =>
-        this.#log.error({ error: String(error) }, "partitions of positions can't be made; the default one takes them"),
-      );
+    await this.#makeMonths();
+    const makeMore = () => this.#makeMonths().catch((error: unknown) => this.#tellNoMonths(error));
     this.#timer = setInterval(makeMore, monthsMs).unref();
+  }
+
+  async #makeMonths(): Promise<void> {
+    try {
+      await this.#inTransaction(makeMonths);
+    } catch (error) {
+      // A backup that reads the default partition may hold it for hours.
+      if (!(error instanceof StoreUnavailable) || error.trouble !== "exhausted") throw error;
+      this.#tellNoMonths(error);
+    }
+  }
+
+  #tellNoMonths(error: unknown): void {
+    this.#log.warn({ error: String(error) }, "partitions of positions can't be made now; the default one takes them");
   }
 
   async #inTransaction(work: (client: PoolClient) => Promise<void>): Promise<void> {

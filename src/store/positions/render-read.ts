@@ -4,7 +4,7 @@ import type { PositionStore, RenderAsk, RenderedPage } from "../../ports/positio
 import { recordFactsOf } from "./record-facts.ts";
 import type { WholeRecord } from "./record-view.ts";
 import { RenderedRecords } from "./rendered.ts";
-import type { ByteSink } from "./sink.ts";
+import { ByteSink } from "./sink.ts";
 
 /** What is folded and written between two turns of the event loop: some milliseconds. */
 const size = { records: 500, bytes: 256 * 1024 };
@@ -19,7 +19,7 @@ export async function renderRead(
   // How many are to be folded before those that are written, nobody knows.
   const most = behind.time > from ? size.records : Math.min(size.records, limit);
   const read = await store.read(device, { from, to, ...(after && { after }), limit: most });
-  const page = new RenderedRecords(ask, size);
+  const page = new RenderedRecords(ask, size, new ByteSink(16 * 1024));
   const damage = read.unreadable.toSorted((one, other) => one.from - other.from)[0];
   let { time, nth } = after ?? { time: Number.NaN, nth: 0 };
   for (const record of read.records) {

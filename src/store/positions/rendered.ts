@@ -6,7 +6,7 @@ import { alarmsIn } from "../../model/observation.ts";
 import type { JsonPiece, PositionPlace, RenderAsk, RenderedPage, Unreadable } from "../../ports/positions.ts";
 import { LocationRenderer, ReadingRenderer, type Shown } from "./location-bytes.ts";
 import type { WholeRecord } from "./record-view.ts";
-import { ByteSink } from "./sink.ts";
+import type { ByteSink } from "./sink.ts";
 
 /** A piece is handed on when it is so long, bytes: large enough that this costs nothing, small enough for a socket's buffer. */
 const pieceBytes = 96 * 1024;
@@ -30,7 +30,7 @@ interface Pending {
 export class RenderedRecords {
   readonly #ask: RenderAsk;
   readonly #size: PageSize;
-  readonly #sink = new ByteSink(64 * 1024);
+  readonly #sink: ByteSink;
   readonly #locations: LocationRenderer | undefined;
   readonly #readings = new ReadingRenderer();
   readonly #pieces: (Omit<JsonPiece, "json"> & { readonly start: number; readonly end: number })[] = [];
@@ -46,9 +46,12 @@ export class RenderedRecords {
   /** The last record, written or not. */
   #lastAdded: PositionPlace;
 
-  constructor(ask: RenderAsk, size: PageSize) {
+  /** `sink`: where the JSON is put together. It is the page's own until `page` was called. */
+  constructor(ask: RenderAsk, size: PageSize, sink: ByteSink) {
     this.#ask = ask;
     this.#size = size;
+    this.#sink = sink;
+    sink.length = 0;
     this.#time = ask.fold.time;
     this.#totals = ask.fold.totals;
     this.#last = this.#lastAdded = ask.after ?? ask.behind;
@@ -70,8 +73,11 @@ export class RenderedRecords {
     this.#lastAdded = { time, nth };
     const { behind } = this.#ask;
     if (time < behind.time || (time === behind.time && nth <= behind.nth)) return true;
-    if (this.#locations === undefined) this.#write(() => this.#readings.render(record, this.#sink));
-    else if (!record.unlocated) this.#location(this.#locations, record, record, undefined);
+    if (this.#locations === undefined) {
+      this.#begin();
+      this.#readings.render(record, this.#sink);
+      this.#end();
+    } else if (!record.unlocated) this.#location(this.#locations, record, record, undefined);
     else if (this.#totals.anchor !== undefined) {
       const { anchor } = this.#totals;
       this.#location(this.#locations, record, anchor, anchor.time);
@@ -111,19 +117,21 @@ export class RenderedRecords {
   ) {
     const { latitude, longitude } = at;
     const alarms = record.facts.hasAlarms ? alarmsIn(record.extras) : [];
+    this.#begin();
+    const alerts = alertMembers(alarms, undefined);
+    const place = renderer.render(record, { latitude, longitude, positionTime }, this.#totals, alerts, this.#sink);
     const found = this.#ask.found.get(record.time);
-    this.#write(() => {
-      const shown = { latitude, longitude, positionTime };
-      const place = renderer.render(record, shown, this.#totals, alertMembers(alarms, undefined), this.#sink);
-      const members = found && alertMembers(alarms, found);
-      if (members !== undefined) this.#pending = { time: record.time, members, ...place };
-    });
+    const members = found && alertMembers(alarms, found);
+    if (members !== undefined) this.#pending = { time: record.time, members, ...place };
+    this.#end();
   }
 
-  #write(render: () => void): void {
+  #begin(): void {
     if (this.#sink.length - this.#start >= pieceBytes) this.#cut();
     if (this.#inPiece > 0) this.#sink.byte(0x2c);
-    render();
+  }
+
+  #end(): void {
     this.#inPiece++;
     this.#written++;
     this.#last = this.#lastAdded;

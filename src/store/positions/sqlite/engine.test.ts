@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { everything, readAll, said, sortedOnce, start } from "../../../../test/contract/positions/said.ts";
 import { runs } from "../../../../test/support/runs.ts";
 import { silentLog } from "../../../../test/support/silent-log.ts";
+import { noTotals } from "../../../model/location.ts";
 import { StoreUnavailable } from "../../../ports/store.ts";
 import { openSqlitePositions, type SqlitePositions, type SqlitePositionsOptions } from "./open.ts";
 
@@ -140,6 +141,29 @@ describe("a damaged block", () => {
     assert.deepEqual(after.unreadable, unreadable);
     assert.deepEqual(told[0], { what: "block 1: its checksum is wrong, device 1" });
     assert.deepEqual((await readAll(store, 1, { from: start + 2000_000, to: start + 9e6 })).unreadable, []);
+  });
+
+  it("ends what is rendered before it", async (context) => {
+    const { open, change } = place(context);
+    const store = await open();
+    for (const from of [0, 1000, 2000]) {
+      await store.append([{ device: 1, records: seconds(from, from + 600) }]);
+      await pack(store);
+    }
+    change(flipped("block", "id = 2", 10));
+    await store.append([{ device: 1, records: [said(1300.5)] }]);
+    const page = await store.render(1, {
+      ...{ ...everything, limit: 10_000, fold: { time: undefined, totals: noTotals } },
+      ...{ behind: { time: start, nth: 1 }, odometerStart: 0, found: new Map() },
+    });
+    assert.equal(
+      page.pieces.reduce((sum, { count }) => sum + count, 0),
+      599,
+    );
+    assert.deepEqual(page.damage, {
+      ...{ from: start + 1000_000, to: start + 1599_000, what: "block 2: its checksum is wrong" },
+    });
+    assert.deepEqual([page.next, page.fold.time], [undefined, start + 599_000]);
   });
 });
 

@@ -17,6 +17,10 @@ import type { ReadAnswer, ReadRequest, RenderRequest, RowContents, RowPlace } fr
 const pageBytes = 1024 * 1024;
 /** What a page of JSON takes: some 10 ms, so that short questions get in between. */
 const renderedSize = { records: 4096, bytes: 1024 * 1024 };
+/** A page's buffer that has grown larger is given back. */
+const mostKept = 4 * 1024 * 1024;
+/** Blocks that are looked at together. */
+const windowBlocks = 8;
 /** A part of a scan ends behind so many bytes. */
 const scanBytes = 8 * 1024 * 1024;
 
@@ -30,6 +34,8 @@ function bytesOf(row: SqlRow | undefined): Uint8Array | undefined {
 export class LogReader {
   readonly #database: DatabaseSync;
   readonly #statements: ReturnType<typeof statementsOf>;
+  /** JSON is put together here: new buffers for each page would keep the collector busy. */
+  readonly #json = new ByteSink(64 * 1024);
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -130,14 +136,15 @@ export class LogReader {
 
   /** Folds the records of a range, and writes them as JSON. */
   render({ device, ask, rows }: RenderRequest): RenderedPage {
+    this.#json.shrink(mostKept);
     return this.inSnapshot(() => {
       const damages: Unreadable[] = [];
-      const page = new RenderedRecords(ask, renderedSize);
+      const page = new RenderedRecords(ask, renderedSize, this.#json);
       for (const { record, time, nth } of this.#records(device, ask, rows, (one) => void damages.push(one))) {
         if (record === undefined || damages.some(({ from }) => time >= from)) break;
         if (!page.add(record, nth)) return page.page({ more: true });
       }
-      return page.page({ damage: damages[0] });
+      return page.page({ damage: damages.toSorted((one, other) => one.from - other.from)[0] });
     });
   }
 
@@ -151,15 +158,22 @@ export class LogReader {
     const from = Math.max(asked, this.since(device), after?.time ?? Number.NEGATIVE_INFINITY);
     // So many records of that moment were read already.
     const skip = after?.time === from ? after.nth : 0;
-    const sources: MergeSource[] = this.heads(device, from, to).map((head) => ({
-      first: head.first,
-      open: () => this.open(device, head, onDamage),
-    }));
-    for (const row of rows)
-      if (row.last >= from) sources.push({ first: row.first, open: () => this.#openRow(device, row, onDamage) });
-    const merge = new Merge(sources);
-    while (merge.next() && merge.time <= to)
-      if (merge.time > from || (merge.time === from && merge.nth > skip)) yield merge;
+    for (let begin = from; begin <= to && begin < Number.POSITIVE_INFINITY; ) {
+      // A device may have ten thousands of blocks, and a page takes a few.
+      const end = Number(this.#statements.window.get(device, begin, windowBlocks)?.first ?? Number.POSITIVE_INFINITY);
+      const isIn = ({ first, last }: RowPlace) => last >= begin && first < end;
+      const sources: MergeSource[] = [
+        ...this.heads(device, begin, Math.min(to, end)).map((head) => ({
+          first: head.first,
+          open: () => this.open(device, head, onDamage),
+        })),
+        ...rows.filter(isIn).map((row) => ({ first: row.first, open: () => this.#openRow(device, row, onDamage) })),
+      ];
+      const merge = new Merge(sources);
+      while (merge.next() && merge.time <= to && merge.time < end)
+        if (merge.time > from ? merge.time >= begin : merge.time === from && merge.nth > skip) yield merge;
+      begin = end;
+    }
   }
 
   #openRow(device: DeviceKey, { seq, first, last }: RowPlace, onDamage: (unreadable: Unreadable) => void) {
@@ -230,6 +244,7 @@ function statementsOf(database: DatabaseSync) {
     nextRow: database.prepare("select seq, data from log where seq > ? and seq <= ? order by seq limit 1"),
     row: database.prepare("select data from log where seq = ?"),
     block: database.prepare("select data from block where id = ?"),
+    window: database.prepare("select first from block where device = ? and first > ? order by first limit 1 offset ?"),
     since: database.prepare("select since from kept where device = ?"),
     heads: database.prepare(
       "select id, first, last, number, count from block where device = ? and first <= ? and last >= ?",

@@ -37,8 +37,19 @@ export interface StateEntry {
 const noFacts: AlertFacts = Object.freeze({});
 const levelBit = 4;
 
+/** A state is of one rule, and most stay as they are while one changes. */
+const rows = new WeakMap<RuleState, string>();
+
 /** A state's row, as short as it can be: what is at its end and as at first is left out. */
-export function encodeState({ ruleKey, judged, state }: StateEntry): string {
+export function encodeState(entry: StateEntry): string {
+  const known = rows.get(entry.state);
+  if (known !== undefined) return known;
+  const row = rowOf(entry);
+  rows.set(entry.state, row);
+  return row;
+}
+
+function rowOf({ ruleKey, judged, state }: StateEntry): string {
   const { phase, since, firedAt, level, conditions, memory, facts } = state;
   const bits = phase | (level ? levelBit : 0);
   const row = [ruleKey, judged, bits, since, firedAt, conditions, memory];

@@ -37,11 +37,7 @@ interface Known {
   readonly text: string | undefined;
   readonly rules: readonly CompiledRule[];
   readonly present: ReadPresent;
-  /** The row of each state in the text, where it has been written: most states stay as they are while one changes. */
-  readonly rows: readonly (string | undefined)[];
 }
-
-const noRows: readonly undefined[] = [];
 
 /**
  * The present of devices' rules as they carry it in a text. What was read or written last is remembered with its text: where the device still carries that text it holds, and where another commit
@@ -58,7 +54,7 @@ export class StateTexts {
     const known = this.#known.get(device);
     if (known !== undefined && known.text === text && known.rules === rules) return known.present;
     const present = presentIn(text, rules);
-    this.#remember(device, { text, rules, present, rows: noRows });
+    this.#remember(device, { text, rules, present });
     return present;
   }
 
@@ -71,26 +67,18 @@ export class StateTexts {
     now: number,
   ): string | undefined {
     if (rules.length === 0) return undefined;
-    const known = this.#known.get(device);
-    const before = known?.rules === rules ? known : undefined;
     const written: string[] = [];
-    const rows: (string | undefined)[] = [];
     const after = states.map((state, at) => {
       const compiled = rules[at];
-      if (compiled === undefined || isForgettable(compiled, state, compiled.clock === "arrival" ? now : time)) {
-        rows.push(undefined);
+      if (compiled === undefined || isForgettable(compiled, state, compiled.clock === "arrival" ? now : time))
         return initialState;
-      }
       const { rule, judged } = compiled;
-      const same = before?.present.states[at] === state ? before.rows[at] : undefined;
-      const row = same ?? encodeState({ ruleKey: rule.key, judged, state });
-      rows.push(row);
-      written.push(row);
+      written.push(encodeState({ ruleKey: rule.key, judged, state }));
       return state;
     });
     const moved = ahead === undefined ? "" : `"ahead":${JSON.stringify([ahead.until, ahead.settled ?? null])},`;
     const text = `{"since":${sinceText(rules, since)},${moved}"states":[${written.join()}]}`;
-    this.#remember(device, { text, rules, present: { states: after, since, ahead, stale: false }, rows });
+    this.#remember(device, { text, rules, present: { states: after, since, ahead, stale: false } });
     return text;
   }
 

@@ -19,6 +19,8 @@ export interface FoldStart {
   readonly from: number;
 }
 
+const beginning: FoldStart = { time: undefined, totals: noTotals, from: Number.NEGATIVE_INFINITY };
+
 /** What a fold begins with. */
 export interface FoldSources {
   readonly heads: Heads;
@@ -32,19 +34,40 @@ export interface FoldSources {
 export async function foldStart(device: DeviceKey, from: number, { heads, follow }: FoldSources): Promise<FoldStart> {
   const head = await heads.head(device);
   const { today, sumsBefore = noSums, late = [], keptFrom } = head ?? {};
-  const before = late.reduce((first, span) => Math.min(first, span.from), from);
+  const before = late.reduce((first, span) => Math.min(first, span.from), Math.max(from, keptFrom ?? from));
+  if (before === Number.NEGATIVE_INFINITY) return beginning;
   const day = Math.floor(before / dayMs);
   if (today !== undefined && day >= today.day) return startAt(pointIn(today, before), sumsBefore, today.day);
   const [own] = await follow.days(device, { to: day, order: "last", limit: 1 });
   if (own !== undefined) return startAt(pointIn(own, before), await follow.sumsBefore(device, own.day), own.day);
-  const first = { from: Number.NEGATIVE_INFINITY };
-  if (keptFrom === undefined) return { time: undefined, totals: noTotals, ...first };
+  if (keptFrom === undefined) return beginning;
   // What was before the first day that is kept stands at its beginning.
   const [next] = await follow.days(device, { from: day, order: "first", limit: 1 });
   const kept = next ?? today;
-  if (kept === undefined) return { time: undefined, totals: noTotals, ...first };
+  if (kept === undefined) return beginning;
   const sums = next === undefined ? sumsBefore : await follow.sumsBefore(device, next.day);
-  return { ...startAt(kept.before, sums, kept.day), ...first };
+  return { ...startAt(kept.before, sums, kept.day), from: Number.NEGATIVE_INFINITY };
+}
+
+/**
+ * The first point of a device's fold behind an event time at which something is damaged: what was folded before it was damaged is known there. Late records that are not folded in their places
+ * yet are not in it. Undefined: there is none.
+ */
+export async function startBehind(
+  device: DeviceKey,
+  time: number,
+  { heads, follow }: FoldSources,
+): Promise<FoldStart | undefined> {
+  const { today, sumsBefore = noSums } = (await heads.head(device)) ?? {};
+  const day = Math.floor(time / dayMs);
+  const ended = await follow.days(device, { from: day, order: "first", limit: 2 });
+  for (const one of today === undefined ? ended : [...ended, today]) {
+    const before = one.day > day ? one.before : undefined;
+    const point = before ?? [...one.points, one.end].find((other) => (other.time ?? time) > time);
+    if (point === undefined) continue;
+    return startAt(point, one === today ? sumsBefore : await follow.sumsBefore(device, one.day), one.day);
+  }
+  return undefined;
 }
 
 /** The last point of a day that lies before an event time. */

@@ -268,6 +268,36 @@ describe("a history", () => {
     assert.equal(JSON.parse(`[${(await one.read({ to: said(19).time })).json}]`).length, 20);
   });
 
+  it("behind a damaged part has the sums that were known before it was damaged", async () => {
+    // A winding way, so that a straight line over the damaged part would be shorter.
+    const wind = (second: number) => said(second * 10, { longitude: -74.1 + (second % 2) / 1000 });
+    const records = Array.from({ length: 120 }, (_, second) => wind(second + 4250));
+    const plain = plainFold(records).map((record) => locationJson(record, odometerStart));
+    const one = new Device(...records);
+    const part = (from: number, to: number) => ({
+      ...{ from: records[from]?.time ?? 0, to: records[to]?.time ?? 0 },
+      what: "block 3: its checksum is wrong",
+    });
+    for (const [from, to] of [
+      [1, 12],
+      [30, 55],
+      [62, 75],
+      [75, 90],
+    ] as const) {
+      one.positions.unreadable = [part(from, to)];
+      // The fold's distance is counted two minutes at a time.
+      const settled = to + 14;
+      const { json } = await one.read({ from: records[settled]?.time ?? 0 });
+      assert.equal(json, plain.slice(settled).join(","), `${from} to ${to}`);
+      const next = JSON.parse(`[${(await one.read({ from: records[to + 1]?.time ?? 0 })).json}]`);
+      assert.equal(next.length, records.length - to - 1);
+    }
+    one.positions.unreadable = [part(30, 55), part(62, 75)];
+    assert.equal((await one.read({ from: records[90]?.time ?? 0 })).json, plain.slice(90).join(","));
+    one.positions.unreadable = [part(100, 119)];
+    await assert.rejects(one.read({ from: records[100]?.time ?? 0 }), StoreUnavailable);
+  });
+
   it("of a long time gives others their turn of the event loop", async () => {
     const one = new Device(...Array.from({ length: 3000 }, (_, second) => said(second)));
     let turns = 0;

@@ -1,9 +1,16 @@
 import type { DeviceKey } from "../model/device.ts";
-import { noTotals } from "../model/location.ts";
+import { noTotals, shiftedTotals, type TotalsSums } from "../model/location.ts";
 import type { AlertStore } from "../ports/alert-store.ts";
 import type { HistoryRange } from "../ports/history.ts";
-import type { FoldedTo, PositionPlace, PositionStore, RenderedPage } from "../ports/positions.ts";
-import { type FoldSources, foldStart } from "./fold-start.ts";
+import type {
+  FoldedTo,
+  PositionPlace,
+  PositionStore,
+  RenderAsk,
+  RenderedPage,
+  Unreadable,
+} from "../ports/positions.ts";
+import { type FoldSources, foldStart, startBehind } from "./fold-start.ts";
 import { ToldAhead } from "./told-ahead.ts";
 
 /** What histories are made of. */
@@ -49,18 +56,48 @@ export class Pages {
   async next(): Promise<RenderedPage | undefined> {
     if (this.#isOver) return undefined;
     this.#isOver = true;
-    const { from, after, fold } = this.#next ?? (await this.#first());
-    const { to, odometerStart, readings = false } = this.#range;
+    const beginning = this.#next ?? (await this.#first());
+    const { to } = this.#range;
     const told = this.#told;
-    if (told !== undefined && (told.through === undefined || from > told.through)) await told.next();
+    if (told !== undefined && (told.through === undefined || beginning.from > told.through)) await told.next();
     const through = Math.min(to, told?.through ?? to);
-    const page = await this.#sources.positions.render(this.#device, {
-      ...{ from, to: through, fold, behind: this.#behind, limit: this.#left, ...(after && { after }) },
-      ...{ found: told?.found ?? new Map(), odometerStart: readings ? undefined : odometerStart },
-    });
+    const page = await this.#render(beginning, { to: through, behind: this.#behind, limit: this.#left });
     this.#left -= page.pieces.reduce((sum, { count }) => sum + count, 0);
-    if (this.#left > 0 && page.damage === undefined) this.#goOn(page, through);
-    return page;
+    const { damage } = page;
+    if (this.#left > 0 && damage === undefined) this.#goOn(page, through);
+    if (damage === undefined || damage.to >= this.#behind.time) return page;
+    // Nothing of the damaged part is shown: only the sums of what is depend on it.
+    const next = await this.#beginBehind(damage, page.fold);
+    if (next === undefined) return page;
+    this.#next = next;
+    this.#isOver = false;
+    return { pieces: [], fold: next.fold };
+  }
+
+  #render({ from, after, fold }: Beginning, shown: Pick<RenderAsk, "to" | "behind" | "limit">): Promise<RenderedPage> {
+    const { odometerStart, readings = false } = this.#range;
+    return this.#sources.positions.render(this.#device, {
+      ...{ from, fold, ...(after && { after }), ...shown },
+      ...{ found: this.#told?.found ?? new Map(), odometerStart: readings ? undefined : odometerStart },
+    });
+  }
+
+  /** The fold goes on behind a damaged part with the sums that lead to the next point that is known. `before`: the fold before that part. */
+  async #beginBehind({ to: end }: Unreadable, before: FoldedTo): Promise<Beginning | undefined> {
+    const known = await startBehind(this.#device, end, this.#sources);
+    if (known === undefined || known.from <= this.#behind.time) return known && { from: known.from, fold: known };
+    const shown = { to: known.from - 1, behind: { time: Number.POSITIVE_INFINITY, nth: 0 }, limit: 1 };
+    let fold = before;
+    for (let next: Beginning | undefined = { from: end + 1, fold }; next !== undefined; ) {
+      const page = await this.#render(next, shown);
+      if (page.damage !== undefined) return undefined;
+      fold = page.fold;
+      next = page.next && { from: page.next.time, after: page.next, fold };
+    }
+    return {
+      from: end + 1,
+      fold: { time: before.time, totals: shiftedTotals(before.totals, lackOf(fold.totals, known.totals)) },
+    };
   }
 
   async #first(): Promise<Beginning> {
@@ -76,4 +113,10 @@ export class Pages {
     else return;
     this.#isOver = false;
   }
+}
+
+/** Sums that one fold has less than another. */
+function lackOf(one: TotalsSums, other: TotalsSums): TotalsSums {
+  const ms = (input: 0 | 1 | 2 | 3) => other.sensorMs[input] - one.sensorMs[input];
+  return { odometerMm: other.odometerMm - one.odometerMm, sensorMs: [ms(0), ms(1), ms(2), ms(3)] };
 }

@@ -167,6 +167,16 @@ export class RuleLane {
     await this.start(graceMs);
   }
 
+  /** Starts again without what nobody had committed, as after a kill. */
+  async crash(): Promise<void> {
+    const { engine, ingest, store } = this.#open;
+    this.#parts = undefined;
+    await engine.stop();
+    await ingest.stop();
+    await store.close();
+    await this.start();
+  }
+
   get #open(): Parts {
     assert.ok(this.#parts);
     return this.#parts;

@@ -139,7 +139,7 @@ test("however a story's fixes are cut into batches, and with restarts between, t
   );
 });
 
-test("what was told of a story is what a trial tells of it, in whatever order it came, with restarts between", async (context) => {
+test("what was told of a story is what a trial tells of it, in whatever order it came, with restarts and kills between", async (context) => {
   const lane = await Lane.open(context);
   lane.now = storyBegins + 30 * 86_400_000;
   const [account] = await lane.store.accounts.list();
@@ -166,8 +166,9 @@ test("what was told of a story is what a trial tells of it, in whatever order it
       for (const packet of packetsOf(story, way, random)) {
         await lane.send(device, ...packet);
         if (random() < 0.1) await lane.reviewed(device);
-        if (random() > 0.05) continue;
-        await lane.restart();
+        if (random() > 0.1) continue;
+        if (random() < 0.5) await lane.restart();
+        else await lane.crash();
         device = await lane.admit(id);
       }
       await lane.reviewed(device);

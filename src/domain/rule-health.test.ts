@@ -43,7 +43,12 @@ test("enabled rules with problems are counted, and again when something changed"
     references: { problems: async (_account, rules) => rules.map(({ id }) => (lost.has(id) ? ["gone"] : [])) },
     bus,
     log: silentLog,
-    metrics: { ...metrics, counter: () => () => ({ add() {} }), histogram: () => () => ({ observe() {} }) },
+    metrics: {
+      ...metrics,
+      counter: () => () => ({ add() {} }),
+      histogram: () => () => ({ observe() {} }),
+      total: () => {},
+    },
   });
   health.start();
   await health.count();

@@ -13,9 +13,9 @@ export function measureFollower(metrics: Metrics, follower: Follower): void {
     "Memory of positions that are stored and not followed yet (an estimate).",
     () => follower.lagBytes,
   );
-  metrics.gauge(
-    "waybeam_positions_deleted",
-    "Positions deleted since the start because they were older than their account or device keeps.",
+  metrics.total(
+    "waybeam_positions_deleted_total",
+    "Positions deleted because they were older than their account or device keeps.",
     () => follower.keeping.deleted,
   );
   metrics.gauge("waybeam_follow_devices", "Devices whose state is in memory.", () => follower.inMemory);

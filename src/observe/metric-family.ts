@@ -118,19 +118,21 @@ export class HistogramFamily implements Family {
   }
 }
 
-/** A value that is read when it is asked for. */
-export class GaugeFamily implements Family {
+/** A number that is read when it is asked for. */
+export class ReadFamily implements Family {
+  readonly #type: "counter" | "gauge";
   readonly #name: string;
   readonly #help: string;
   readonly #read: () => number;
 
-  constructor(name: string, help: string, read: () => number) {
+  constructor(type: "counter" | "gauge", name: string, help: string, read: () => number) {
+    this.#type = type;
     this.#name = name;
     this.#help = help;
     this.#read = read;
   }
 
   text(): string {
-    return `${header(this.#name, this.#help, "gauge")}${this.#name} ${this.#read()}\n`;
+    return `${header(this.#name, this.#help, this.#type)}${this.#name} ${this.#read()}\n`;
   }
 }

@@ -1,12 +1,16 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { Counter, Histogram, Metrics } from "../ports/metrics.ts";
-import { CounterFamily, type Family, GaugeFamily, HistogramFamily } from "./metric-family.ts";
+import { CounterFamily, type Family, HistogramFamily, ReadFamily } from "./metric-family.ts";
 
 /** The metrics of the process, and their text for /metrics. */
 export interface MetricsRegistry extends Metrics {
   /** Everything in the Prometheus text format 0.0.4; `contentType` says so. */
   text(): Promise<string>;
   readonly contentType: string;
+}
+
+function endsInTotal(name: string): void {
+  if (!name.endsWith("_total")) throw new Error(`counter ${name} must end in _total`);
 }
 
 const namePattern = /^waybeam_[a-z][a-z0-9_]*$/;
@@ -32,7 +36,7 @@ export function createMetrics(options: { readonly processMetrics: boolean }): Me
       help: string,
       labels: readonly L[],
     ): (values: Readonly<Record<L, string>>) => Counter {
-      if (!name.endsWith("_total")) throw new Error(`counter ${name} must end in _total`);
+      endsInTotal(name);
       const family = register(name, new CounterFamily(name, help, labels));
       return (values) => family.series(values);
     },
@@ -46,7 +50,11 @@ export function createMetrics(options: { readonly processMetrics: boolean }): Me
       return (values) => family.series(values);
     },
     gauge(name, help, read) {
-      register(name, new GaugeFamily(name, help, read));
+      register(name, new ReadFamily("gauge", name, help, read));
+    },
+    total(name, help, read) {
+      endsInTotal(name);
+      register(name, new ReadFamily("counter", name, help, read));
     },
     async text() {
       const own = [...families.values()].map((family) => family.text()).join("\n");

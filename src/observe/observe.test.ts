@@ -87,6 +87,7 @@ test("metrics are given as Prometheus text", async () => {
   const sizes = metrics.histogram("waybeam_batch_size", "Sizes.", [], [10, 1]);
   for (const value of [1, 2, 50]) sizes({}).observe(value);
   metrics.gauge("waybeam_queue", "Queue.", () => 7);
+  metrics.total("waybeam_read_total", "Read.", () => 8);
   const text = await metrics.text();
   assert.match(text, /# TYPE waybeam_frames_total counter\nwaybeam_frames_total\{protocol="gt06"\} 3\n/);
   assert.match(text, /waybeam_frames_total\{protocol="a\\"b"\} 1\n/);
@@ -96,6 +97,7 @@ test("metrics are given as Prometheus text", async () => {
   );
   assert.match(text, /waybeam_batch_size_sum 53\nwaybeam_batch_size_count 3\n/);
   assert.match(text, /waybeam_queue 7\n/);
+  assert.match(text, /# TYPE waybeam_read_total counter\nwaybeam_read_total 8\n/);
 });
 
 test("process metrics include the event loop's lag and open file descriptors", async () => {
@@ -109,6 +111,7 @@ test("a metric is registered once, and named by the conventions", () => {
   metrics.gauge("waybeam_a", "A.", () => 0);
   assert.throws(() => metrics.gauge("waybeam_a", "A.", () => 0), /already/);
   assert.throws(() => metrics.counter("waybeam_b", "B.", []), /_total/);
+  assert.throws(() => metrics.total("waybeam_b", "B.", () => 0), /_total/);
   assert.throws(() => metrics.gauge("other", "O.", () => 0), /conventions/);
 });
 

@@ -27,4 +27,6 @@ export interface Metrics {
   ): (values: Readonly<Record<L, string>>) => Histogram;
   /** A value that is read when /metrics is asked. */
   gauge(name: string, help: string, read: () => number): void;
+  /** A number that only grows, and is read when /metrics is asked. */
+  total(name: string, help: string, read: () => number): void;
 }

@@ -4,9 +4,9 @@ import type { OpenedStore } from "./opened.ts";
 /** Registers the metrics of the store. */
 export function measureStore(metrics: Metrics, store: OpenedStore): void {
   const gauge = (name: string, help: string, read: () => number) => metrics.gauge(`waybeam_store_${name}`, help, read);
-  gauge(
-    "refused_dropped",
-    "Refused reports deleted before their age since the start, since their device had too many bytes of them.",
+  metrics.total(
+    "waybeam_store_refused_dropped_total",
+    "Refused reports deleted before their age, since their device had too many bytes of them.",
     () => store.refusedDropped(),
   );
   gauge(
@@ -21,9 +21,9 @@ export function measureStore(metrics: Metrics, store: OpenedStore): void {
   );
   gauge("blocks", "Blocks of packed positions.", () => store.positions.figures().blocks);
   gauge("block_positions", "Positions in blocks.", () => store.positions.figures().blockRecords);
-  gauge(
-    "damaged",
-    "Parts of stored positions found damaged since the start; the log names them.",
+  metrics.total(
+    "waybeam_store_damaged_total",
+    "Parts of stored positions that were found damaged when they were read; the log names them.",
     () => store.positions.figures().damaged,
   );
 }

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { hashApiKey } from "../../src/auth/api-key.ts";
 import { startMetrics } from "../../src/http/metrics-server.ts";
@@ -55,4 +57,25 @@ test("the public port tells no metrics unless a token is set and no other addres
   assert.deepEqual(await asked({ WAYBEAM_METRICS_TOKEN: token }), [401, 200, 200]);
   const listen = `127.0.0.1:${await freePort()}`;
   assert.deepEqual(await asked({ WAYBEAM_METRICS_LISTEN: listen }), [404, 404, 200, 200]);
+});
+
+test("the documentation names no metric that there is not", async (context) => {
+  const directory = dataFolder();
+  const service = await startService(directory);
+  context.after(async () => {
+    await service.stop();
+    removeFolder(directory);
+  });
+  const named = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([name]) => name);
+  const known = new Set(named(await service.metrics(), /(?<=^# TYPE )waybeam_\w+/gm));
+  // Its senders register theirs where they are configured.
+  const isOfSender = (name: string) => /^waybeam_(?:sms|mail)_/.test(name);
+  const docs = join(import.meta.dirname, "../../docs");
+  const unknown = readdirSync(docs)
+    .filter((file) => file.endsWith(".md"))
+    .flatMap((file) =>
+      named(readFileSync(join(docs, file), "utf8"), /\bwaybeam_\w+/g).map((name) => `${file}: ${name}`),
+    )
+    .filter((line) => !known.has(line.replace(/^.*: /, "")) && !isOfSender(line.replace(/^.*: /, "")));
+  assert.deepEqual(unknown, []);
 });

@@ -33,6 +33,7 @@ const quietMetrics: Metrics = {
   counter: () => () => ({ add: () => {} }),
   histogram: () => () => ({ observe: () => {} }),
   gauge: () => {},
+  total: () => {},
 };
 
 const closed = { state: "closed", endedAt: null } as const;

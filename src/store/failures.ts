@@ -1,4 +1,3 @@
-import type { DeviceKey } from "../model/device.ts";
 import { quotaNames } from "../model/quotas.ts";
 import { QuotaReached, type StoreTrouble, StoreUnavailable } from "../ports/store.ts";
 
@@ -38,24 +37,6 @@ export function storeError(failure: CallFailure): Error {
 /** A failure because stored bytes are damaged. */
 export function damaged(message: string): CallFailure {
   return { message, trouble: "damaged", code: undefined };
-}
-
-/** The failure of all that needs the state of a device. */
-export function stateDamaged(device: DeviceKey, problem: string): CallFailure {
-  return damaged(`the state of device ${device} (the last position and the totals) is damaged: ${problem}`);
-}
-
-/** The failure of all that needs what late reports changed in the totals of a device. */
-export function changesDamaged(device: DeviceKey, problem: string): EngineError {
-  return new EngineError(damaged(`what late reports changed in the totals of device ${device} is damaged: ${problem}`));
-}
-
-/** What is wrong with a row whose checksum is wrong. */
-export const noMatch = "a row does not match its checksum";
-
-/** The failure of all that needs chunks of a device that are in the index and not found, however often the index is brought up to date. */
-export function chunksMissing(device: DeviceKey): Error {
-  return storeError(damaged(`chunks of device ${device} are missing`));
 }
 
 /** Whether the store as a whole can't be used at present: whatever else is asked of it fails, too. */

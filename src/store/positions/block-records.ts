@@ -1,7 +1,7 @@
 import { ContentHash } from "../../model/content-hash.ts";
-import { BodyReader } from "../blocks/bytes.ts";
-import { ExtrasRead } from "../blocks/extras.ts";
-import { readNumbers } from "../blocks/numbers.ts";
+import { BodyReader } from "./columns/bytes.ts";
+import { ExtrasRead } from "./columns/extras.ts";
+import { readNumbers } from "./columns/numbers.ts";
 import { putView, type RecordFields } from "./packed-record.ts";
 import type { RecordFacts, RecordWalk, WholeRecord } from "./record-view.ts";
 import { ByteSink } from "./sink.ts";

@@ -1,9 +1,9 @@
 import { crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { DeviceKey } from "../../model/device.ts";
-import { BlockDamaged } from "../blocks/bytes.ts";
-import { ExtrasColumns } from "../blocks/extras.ts";
-import { putNumbers } from "../blocks/numbers.ts";
 import { BlockRecords, hasCourse, hasSpeed, unlocated, valid } from "./block-records.ts";
+import { BlockDamaged } from "./columns/bytes.ts";
+import { ExtrasColumns } from "./columns/extras.ts";
+import { putNumbers } from "./columns/numbers.ts";
 import { isOutOfMemory } from "./damage.ts";
 import { PackedCursor } from "./packed-record.ts";
 import type { RecordWalk } from "./record-view.ts";

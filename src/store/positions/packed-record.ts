@@ -1,6 +1,6 @@
 import { ContentHash } from "../../model/content-hash.ts";
 import type { SaidRecord } from "../../model/said.ts";
-import type { ExtrasColumns } from "../blocks/extras.ts";
+import type { ExtrasColumns } from "./columns/extras.ts";
 import { RecordsDamaged } from "./damage.ts";
 import { recordFactsOf } from "./record-facts.ts";
 import type { RecordFacts, RecordView, WholeRecord } from "./record-view.ts";

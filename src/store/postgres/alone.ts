@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
+import { locks } from "./advisory-locks.ts";
 import { endOf } from "./ending.ts";
 import { storeError } from "./errors.ts";
-import { locks } from "./orders.ts";
 import type { Times } from "./times.ts";
 import { DatabaseInUse } from "./unusable.ts";
 import type { ServerAddress } from "./url.ts";

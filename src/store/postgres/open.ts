@@ -33,7 +33,7 @@ export interface PostgresOptions {
   /** How long things may take. Unset: `usualTimes`. */
   readonly times?: Times;
   /**
-   * The run of the service: see `Order`. Rows can be changed only while it is the one that writes, and what others claimed is taken over, because their runs have ended. Unset: there is no
+   * The run of the service: see `ServiceLock`. Rows can be changed only while it is the one that writes, and what others claimed is taken over, because their runs have ended. Unset: there is no
    * such check, and others may use the database at the same time, for tools and tests.
    */
   readonly service?: string;

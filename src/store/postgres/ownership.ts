@@ -1,13 +1,11 @@
 import type pg from "pg";
-import { ownerSetting } from "./orders.ts";
 
+/** The setting that names the last service that wrote, and the timeline of the server at that time. */
+export const ownerSetting = "service";
 /** Code of a failure because another service has written to the database. */
 export const takenOver = "WB002";
 /** The message of that failure. */
 export const takenOverText = "another service has written to the database, or a standby has taken the server's place";
-
-/** Asks a session for one text. */
-export type AskText = (sql: string) => Promise<string>;
 
 /** The server's timeline, with which the name of the current WAL file begins. A new one begins when a standby becomes the primary, and that standby may lack commits. */
 const timeline = "select left(pg_walfile_name(pg_current_wal_lsn()), 8)";
@@ -16,27 +14,20 @@ const untold: ReadonlySet<unknown> = new Set(["0A000", "42501", "42883"]);
 /** When the server was started: no standby that takes its place has the same. */
 const started = "select extract(epoch from pg_postmaster_start_time())::text";
 
-/** The value of the setting `service` as long as the database is what the service has in memory: who wrote last, and on which server. */
-export async function ownerText(service: string, ask: AskText): Promise<string> {
-  return `${service} ${await serverText(ask)}`;
+/** The value of the setting `service`: who wrote last, and on which server. */
+export async function ownerTextBy(client: pg.ClientBase, service: string): Promise<string> {
+  return `${service} ${await serverText(client)}`;
 }
 
 /** If the server does not tell its timeline, it counts as another one after each restart. */
-async function serverText(ask: AskText): Promise<string> {
+async function serverText(client: pg.ClientBase): Promise<string> {
+  const ask = async (text: string) => (await client.query<[string]>({ text, rowMode: "array" })).rows[0]?.[0] ?? "";
   try {
     return await ask(timeline);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && untold.has(error.code))) throw error;
     return ask(started);
   }
-}
-
-/** The same for a connection of `pg`. */
-export function ownerTextBy(client: pg.ClientBase, service: string): Promise<string> {
-  return ownerText(service, async (text) => {
-    const { rows } = await client.query<[string]>({ text, rowMode: "array" });
-    return rows[0]?.[0] ?? "";
-  });
 }
 
 /** Whether a service is the one that wrote last, and on this server. */

@@ -119,7 +119,7 @@ export interface PoolParts {
   /** Statements may take as long as they need, for migrations. */
   readonly mayTakeLong?: boolean;
   readonly log: Pick<Log, "warn">;
-  /** The service that it is for, which must be the one that writes: see `Order`. Undefined: whoever asks. */
+  /** The service that it is for, which must be the one that writes: see `ServiceLock`. Undefined: whoever asks. */
   readonly service?: string;
 }
 

@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { storeError } from "../failures.ts";
-import { locks } from "./orders.ts";
+import { locks } from "./advisory-locks.ts";
 import { isOwner, takenOver, takenOverText } from "./ownership.ts";
 
 const share = `select pg_try_advisory_lock_shared(${locks.rows}) as shared`;

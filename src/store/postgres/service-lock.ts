@@ -2,11 +2,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import type { Log } from "../../ports/log.ts";
 import { storeError } from "../failures.ts";
+import { locks } from "./advisory-locks.ts";
 import { durable } from "./durable.ts";
 import { endOf, endsWhenCutOff } from "./ending.ts";
 import { messageOf, storeError as storeErrorOf } from "./errors.ts";
-import { locks, ownerSetting } from "./orders.ts";
-import { isOwner, ownerTextBy, takenOver, takenOverText } from "./ownership.ts";
+import { isOwner, ownerSetting, ownerTextBy, takenOver, takenOverText } from "./ownership.ts";
 import { probeMs, type Times } from "./times.ts";
 import { DatabaseInUse } from "./unusable.ts";
 import type { ServerAddress } from "./url.ts";
@@ -17,14 +17,14 @@ const tryMs = 250;
 const askMs = 10_000;
 
 const tryLock = `select pg_try_advisory_lock(${locks.service}) as locked`;
-/** Whether no session writes positions or rows. Those of a service that lost its lock may still do so. */
-const tryAll = `select pg_try_advisory_lock(${locks.writing}) and pg_try_advisory_lock(${locks.rows}) as free`;
-const giveBack = `select pg_advisory_unlock(${locks.writing}), pg_advisory_unlock(${locks.rows})`;
+/** Whether no session writes. Those of a service that lost its lock may still do so. */
+const tryAll = `select pg_try_advisory_lock(${locks.rows}) as free`;
+const giveBack = `select pg_advisory_unlock(${locks.rows})`;
 /** Who holds one of the locks. Of a session of another role we may not see everything. */
 const holder = `select concat(application_name, ' at ' || host(client_addr), to_char(backend_start at time zone 'UTC', '", since "YYYY-MM-DD"T"HH24:MI:SS"Z"')) as name
   from pg_locks join pg_stat_activity using (pid)
   where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())
-    and (classid::bigint << 32 | objid::bigint) in (${locks.service}, ${locks.writing}, ${locks.rows}) and pid <> pg_backend_pid()
+    and (classid::bigint << 32 | objid::bigint) in (${locks.service}, ${locks.rows}) and pid <> pg_backend_pid()
   order by objid limit 1`;
 /** A database without tables has no service yet. */
 const hasOwner = "select to_regclass(quote_ident(current_schema()) || '.setting') is not null as found";
@@ -37,7 +37,7 @@ export interface ServiceLockParts {
   readonly address: ServerAddress;
   readonly times: Times;
   readonly log: Log;
-  /** The run of the service: see `Order`. Unset: a tool, which does not become the one that writes. */
+  /** The run of the service: a name that no other has. Unset: a tool, which does not become the one that writes. */
   readonly service?: string;
 }
 
@@ -158,10 +158,7 @@ export class ServiceLock {
     if (this.#client !== client) return;
     this.#client = undefined;
     clearInterval(this.#timer);
-    this.#parts.log.warn(
-      {},
-      "the connection that holds the lock of the database was lost: nothing is written until it is held again",
-    );
+    this.#parts.log.warn({}, "the connection that holds the lock of the database was lost; it is taken again");
     this.#taking ??= this.#takeAgain().finally(() => {
       this.#taking = undefined;
     });

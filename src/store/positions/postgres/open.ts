@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from "pg";
 import type { DeviceKey } from "../../../model/device.ts";
 import type { UnfollowedSpan } from "../../../model/follow.ts";
@@ -28,7 +27,7 @@ export interface PostgresPositionsOptions {
   readonly log: Log;
   readonly connections?: number;
   readonly times?: Times;
-  /** The run of the service that writes: see `Order`. Unset: any number of processes may append. */
+  /** The run of the service that writes: see `ServiceLock`. Unset: any number of processes may append. */
   readonly service?: string;
 }
 
@@ -80,7 +79,7 @@ export class PostgresPositions implements PositionStore {
   readonly #pool: ServerPool;
   readonly #log: Log;
   /** This process, in `position_pending`. */
-  readonly #holder = randomUUID();
+  #holder = "";
   #appended = 0;
   /** The last commit of this process. */
   #commit = 0;
@@ -99,6 +98,9 @@ export class PostgresPositions implements PositionStore {
   async open(): Promise<void> {
     await this.#inTransaction(makeTables);
     await this.#makeMonths();
+    const name = "select gen_random_uuid()::text as holder";
+    const { rows } = await this.#try("asked", () => this.#pool.query<{ holder: string }>(name));
+    this.#holder = rows[0]?.holder ?? "";
     const makeMore = () => this.#makeMonths().catch((error: unknown) => this.#tellNoMonths(error));
     this.#timer = setInterval(makeMore, monthsMs).unref();
   }

@@ -1,4 +1,4 @@
-import type { ByteSink } from "../positions/sink.ts";
+import type { ByteSink } from "../sink.ts";
 import { BlockDamaged, type BodyReader, mostVarint, writeVarint } from "./bytes.ts";
 
 /*

@@ -1,5 +1,5 @@
-import { RecordsDamaged } from "../positions/damage.ts";
-import type { ByteSink } from "../positions/sink.ts";
+import { RecordsDamaged } from "../damage.ts";
+import type { ByteSink } from "../sink.ts";
 
 /** The bytes of a block are damaged, or of a version that this program does not know. */
 export class BlockDamaged extends RecordsDamaged {

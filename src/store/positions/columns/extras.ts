@@ -1,8 +1,8 @@
-import { longestNumber, writeNumber } from "../../model/json-bytes.ts";
-import { Piece, shortPiece } from "../positions/piece.ts";
-import { recordFactsOf } from "../positions/record-facts.ts";
-import type { RecordFacts } from "../positions/record-view.ts";
-import type { ByteSink } from "../positions/sink.ts";
+import { longestNumber, writeNumber } from "../../../model/json-bytes.ts";
+import { Piece, shortPiece } from "../piece.ts";
+import { recordFactsOf } from "../record-facts.ts";
+import type { RecordFacts } from "../record-view.ts";
+import type { ByteSink } from "../sink.ts";
 import { BlockDamaged, type BodyReader, putSized, putVarint } from "./bytes.ts";
 import { putNumbers, readConstant, readNumbers } from "./numbers.ts";
 import { TextColumn, TextsRead } from "./texts.ts";

@@ -1,4 +1,4 @@
-import type { ByteSink } from "../positions/sink.ts";
+import type { ByteSink } from "../sink.ts";
 import { BlockDamaged, type BodyReader, putSized, putVarint } from "./bytes.ts";
 import { putNumbers, readConstant, readNumbers } from "./numbers.ts";
 

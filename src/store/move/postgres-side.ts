@@ -1,10 +1,9 @@
-import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import type { Log } from "../../ports/log.ts";
 import { checkNumber, movingNumber } from "../migrations/migrations.ts";
 import { openPostgresPositions, type PostgresPositions } from "../positions/postgres/open.ts";
 import { checkedAddress } from "../postgres/checks.ts";
-import { openPostgresStore } from "../postgres/open-store.ts";
+import { identified, openPostgresStore } from "../postgres/open-store.ts";
 import { makePool, type ServerPool } from "../postgres/pool.ts";
 import { ServiceLock } from "../postgres/service-lock.ts";
 import { storedText } from "../postgres/text.ts";
@@ -185,7 +184,8 @@ export class PostgresSide implements Side {
 /** Connects to a database, and locks it. */
 async function connect(url: string, log: Log, mayBeHalfMoved = false) {
   const address = await checkedAddress(url, usualTimes, mayBeHalfMoved);
-  const lock = await ServiceLock.take({ address, times: usualTimes, log, service: randomUUID() });
+  const service = await identified(address, usualTimes, log);
+  const lock = await ServiceLock.take({ address, times: usualTimes, log, service });
   const pool = makePool({ address, connections: 2, times: usualTimes, log, mayTakeLong: true });
   return { address, shown: `the database ${address.database} at ${address.host}`, pool, lock };
 }

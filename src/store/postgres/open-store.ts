@@ -63,7 +63,7 @@ function adviceFor({ trouble, cause }: StoreUnavailable): string {
 }
 
 /** Gives this run of the service a name. Warns in the log of a server whose settings may lose acknowledged data when its machine fails. */
-async function identified(address: ServerAddress, { connect, statement }: Times, log: Log): Promise<string> {
+export async function identified(address: ServerAddress, { connect, statement }: Times, log: Log): Promise<string> {
   const client = new pg.Client({ ...address, connectionTimeoutMillis: connect, query_timeout: statement });
   client.on("error", () => {});
   try {

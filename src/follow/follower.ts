@@ -33,7 +33,7 @@ const mostUnreadRecords = 1000;
 export interface FollowerDeps {
   readonly store: {
     readonly follow: FollowStore;
-    readonly positions: PositionStore;
+    readonly positions: Pick<PositionStore, "read" | "unfollowed" | "followed" | "deleteBefore">;
     readonly alerts: Pick<AlertStore, "list">;
     readonly devices: Pick<DeviceStore, "findByKey">;
   };
@@ -196,7 +196,13 @@ export class Follower implements Following, Heads, LastLocations {
 
   #take(device: FollowedDevice, fold: DeviceFold, registered: WatchedDevice, records: readonly FreshRecord[]): void {
     const before = fold.lateRecords;
-    for (const outcome of fold.take(records, this.#watchFor(registered))) this.#found(device, outcome);
+    try {
+      for (const outcome of fold.take(records, this.#watchFor(registered))) this.#found(device, outcome);
+    } catch (error) {
+      // A defect costs its device a turn of its own, and no other device anything.
+      this.#deps.log.error({ error, device: registered.id }, "positions of a device can't be followed as they come");
+      for (const { time } of records) fold.mark(time, time);
+    }
     // Reports by day read what the store has.
     if (fold.days.length > 0) this.#changed(device, true);
     if (fold.lateRecords > before || fold.isRefolding)
@@ -215,8 +221,13 @@ export class Follower implements Following, Heads, LastLocations {
     const { engine, clock, log } = this.#deps;
     return (standing) => {
       const failed = (error: unknown) => log.error({ error, device: device.id }, "a rule of a device can't be judged");
-      const watch = engine.watch(device, standing, clock.now());
-      return watch && new GuardedWatch(watch, failed);
+      try {
+        const watch = engine.watch(device, standing, clock.now());
+        return watch && new GuardedWatch(watch, failed);
+      } catch (error) {
+        failed(error);
+        return undefined;
+      }
     };
   }
 

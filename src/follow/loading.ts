@@ -111,8 +111,18 @@ export class Loading {
     }
   }
 
-  /** Takes the first records of what nobody followed as if they had just come; what is left of them counts as late. */
+  /** Reads what nobody followed. Where that fails for one device alone, all of it counts as late. */
   async #readUnread(device: FollowedDevice): Promise<void> {
+    try {
+      await this.#takeUnread(device);
+    } catch (error) {
+      if (error instanceof StoreUnavailable && error.trouble === "down") throw error;
+      this.#deps.log.error({ error, device: device.key }, "positions of a device that nobody followed can't be read");
+    }
+  }
+
+  /** Takes the first records of what nobody followed as if they had just come; what is left of them counts as late. */
+  async #takeUnread(device: FollowedDevice): Promise<void> {
     const { unread } = device;
     if (unread === undefined) return;
     await this.#deps.register(device);

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { createMemoryBus } from "../../test/support/bus.ts";
+import { MemoryFollow } from "../../test/support/follow-memory.ts";
+import { until } from "../../test/support/gateway.ts";
+import { noAlertEngine } from "../../test/support/no-alert-engine.ts";
+import { device } from "../../test/support/records.ts";
+import { silentLog } from "../../test/support/silent-log.ts";
+import { freshRecordOf } from "../ingest/fresh-record.ts";
+import type { DeviceKey } from "../model/device.ts";
+import type { Fix } from "../model/effects.ts";
+import { systemClock } from "../observe/index.ts";
+import type { AlertEngine } from "../ports/alert-engine.ts";
+import type { FreshRecord } from "../ports/follow.ts";
+import { StoreUnavailable } from "../ports/store.ts";
+import { Follower, type FollowerDeps } from "./follower.ts";
+
+const start = Date.UTC(2026, 5, 1);
+const [one, other] = [device({ key: 1, id: "a" }), device({ key: 2, id: "b" })];
+const [first, second] = [
+  { ...one, fuelTables: undefined },
+  { ...other, fuelTables: undefined },
+];
+
+function record(at: number): FreshRecord {
+  const where = { valid: true, latitude: 48 + at / 1000, longitude: 11 };
+  const fix: Fix = { type: "fix", time: start + at * 1000, ...where, alarms: [], readings: {}, attributes: {} };
+  return freshRecordOf(fix, fix.time, start, false);
+}
+
+/** A record that the fold can't take as it comes. */
+function poison(at: number): FreshRecord {
+  return {
+    ...record(at),
+    get latitude(): number {
+      throw new Error("a defect");
+    },
+  };
+}
+
+/** A follower over stores in memory. `stored`: what reading finds. */
+function world(context: TestContext, changes: Partial<AlertEngine> = {}) {
+  const stored = new Map<DeviceKey, FreshRecord[]>();
+  const failing = new Set<DeviceKey>();
+  const positions: FollowerDeps["store"]["positions"] = {
+    async read(key, { from, to }) {
+      if (failing.has(key)) throw new StoreUnavailable("a damaged page", undefined, "damaged");
+      const records = (stored.get(key) ?? []).filter(({ time }) => time >= from && time <= to);
+      return { records: records.toSorted((left, right) => left.time - right.time), unreadable: [] };
+    },
+    followed() {},
+    async *unfollowed() {},
+    async deleteBefore() {},
+  };
+  const devices = { findByKey: async (key: DeviceKey) => [one, other].find((each) => each.key === key) };
+  const store = { follow: new MemoryFollow(), positions, devices, alerts: { list: async () => [] } };
+  const follower = new Follower({
+    ...{ store, clock: systemClock, log: silentLog, mostLagBytes: 1e9 },
+    bus: createMemoryBus(),
+    engine: { ...noAlertEngine, ...changes },
+  });
+  context.after(() => follower.stop());
+  const timeOf = async (key: DeviceKey) => (await follower.head(key))?.newest?.time;
+  return { follower, stored, failing, timeOf };
+}
+
+test("a record that can't be folded as it comes holds up no other device, and is folded in its turn", async (context) => {
+  const { follower, stored, timeOf } = world(context);
+  stored.set(1, [record(1), record(2)]);
+  await follower.head(1);
+  await follower.head(2);
+  const batch = [
+    { device: first, records: [record(1), poison(2)] },
+    { device: second, records: [record(3)] },
+  ];
+  follower.appended(batch, 1);
+  assert.equal(await timeOf(2), start + 3000);
+  await until(async () => (await timeOf(1)) === start + 2000 && follower.behind === 0);
+});
+
+test("a device whose rules can't be watched is followed all the same, and so are others", async (context) => {
+  const watch: AlertEngine["watch"] = ({ key }) => {
+    if (key === 1) throw new Error("a defect");
+    return undefined;
+  };
+  const { follower, timeOf } = world(context, { watch });
+  for (const known of [true, false]) {
+    if (known) await Promise.all([follower.head(1), follower.head(2)]);
+    const at = known ? 1 : 2;
+    const batch = [first, second].map((each) => ({ device: each, records: [record(at)] }));
+    follower.appended(batch, at);
+    assert.deepEqual([await timeOf(1), await timeOf(2)], [start + at * 1000, start + at * 1000]);
+  }
+});
+
+test("what may be on disk though its append failed is looked for", async (context) => {
+  const { follower, stored, timeOf } = world(context);
+  await follower.head(1);
+  follower.appended([{ device: first, records: [record(5)] }], 1);
+  stored.set(1, [record(3), record(5), record(7)]);
+  follower.mayBeAppended(1, { from: start + 3000, to: start + 7000 });
+  await until(async () => (await timeOf(1)) === start + 7000 && follower.behind === 0);
+  assert.equal((await follower.head(1))?.today?.end.records, 3);
+});
+
+test("a device whose positions can't be read holds up no other one", async (context) => {
+  const { follower, stored, failing, timeOf } = world(context);
+  failing.add(1);
+  for (const key of [1, 2]) {
+    stored.set(key, [record(1)]);
+    follower.mayBeAppended(key, { from: start + 1000, to: start + 1000 });
+  }
+  assert.equal(await timeOf(2), start + 1000);
+  assert.equal(await timeOf(1), undefined);
+  failing.clear();
+  await until(async () => (await timeOf(1)) === start + 1000);
+});

@@ -87,15 +87,6 @@ export function differOnlyInSums(one: Totals, other: Totals): boolean {
   );
 }
 
-/** Whether two totals are the same. */
-export function sameTotals(one: Totals, other: Totals): boolean {
-  return (
-    one.odometerMm === other.odometerMm &&
-    one.sensorMs.every((ms, input) => ms === other.sensorMs[input]) &&
-    differOnlyInSums(one, other)
-  );
-}
-
 function sameUncounted(one: Uncounted | undefined, other: Uncounted | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return one.lengthMm === other.lengthMm && samePlace(one.from, other.from);

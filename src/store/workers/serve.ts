@@ -29,11 +29,6 @@ export function databaseOfWorker(): string {
   return order.database;
 }
 
-/** Bytes of decompressed blocks that this worker may keep. */
-export function cacheBytes(): number {
-  return order.cacheBytes;
-}
-
 /** Answers calls until `close` was answered. `failureOf`: what to tell the caller about a failure. */
 export function serve<C extends Calls<C>>(handlers: Handlers<C>, failureOf: (error: unknown) => CallFailure): void {
   const port = parentPort;

@@ -17,17 +17,16 @@ export interface WorkerKind {
   readonly file: URL;
   /** Upper bound of its JavaScript heap, MB; buffers and SQLite's own memory are outside of it. */
   readonly heapMb: number;
+  /** Its young generation, MB: 2 unless said, since what lives there lives for one call, and it is never given back. */
+  readonly youngMb?: number;
   /** Whether its thread gives way to all others. */
   readonly givesWay?: boolean;
-  /** Bytes of decompressed blocks that it may keep. */
-  readonly cacheBytes?: number;
 }
 
 /** What a worker is started with. */
 export interface WorkerOrder {
   readonly database: string;
   readonly givesWay: boolean;
-  readonly cacheBytes: number;
 }
 
 /**
@@ -89,12 +88,11 @@ export class WorkerLink<C extends Calls<C>> implements Link<C> {
 
   #running(): Worker {
     if (this.#worker !== undefined) return this.#worker;
-    const { file, name, heapMb, givesWay = false, cacheBytes = 0 } = this.#kind;
+    const { file, name, heapMb, youngMb = 2, givesWay = false } = this.#kind;
     const worker = new Worker(startOf(file), {
       name,
-      workerData: { database: this.#database, givesWay, cacheBytes } satisfies WorkerOrder,
-      // A young generation of 2 MB: what lives here lives for one call. The default of 16 MB and more is never given back.
-      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 2 },
+      workerData: { database: this.#database, givesWay } satisfies WorkerOrder,
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: youngMb },
     });
     worker.on("message", (message: AnswerMessage) => this.#answered(message));
     // Whose answer it was can't be told: without its end, that call would wait for ever.

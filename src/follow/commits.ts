@@ -124,13 +124,15 @@ export class Commits {
     let bytes = 0;
     const add = (device: FollowedDevice): boolean => {
       const dirty = this.#dirty.get(device);
-      if (dirty !== undefined && dirty.notBefore <= now && device.fold !== undefined) {
+      if (dirty !== undefined && dirty.notBefore <= now && device.isRead) {
         some.add(device);
         bytes += device.bytes;
       }
       return some.size < mostDevices && bytes < mostBytes;
     };
     for (const device of this.#soon) {
+      // It is asked for again as long as something of it is being read.
+      if (!device.isRead && this.#dirty.has(device)) continue;
       this.#soon.delete(device);
       if (!add(device)) return [...some];
     }
@@ -152,7 +154,11 @@ export class Commits {
     const done = devices.flatMap((device) => {
       const { commit, version } = device;
       const dirty = this.#dirty.get(device);
-      if (commit === undefined || dirty === undefined) return [];
+      if (dirty === undefined) return [];
+      if (commit === undefined) {
+        this.#soon.add(device);
+        return [];
+      }
       dirty.next = undefined;
       return [{ device, commit, version, dirty }];
     });

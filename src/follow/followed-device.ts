@@ -44,6 +44,11 @@ export class FollowedDevice {
     this.key = key;
   }
 
+  /** Everything that came is in the head, or noted there as late. */
+  get isRead(): boolean {
+    return this.fold !== undefined && this.waiting.length === 0 && this.unread === undefined;
+  }
+
   /** Everything that came is in the head. */
   get isCurrent(): boolean {
     return this.fold !== undefined && this.waiting.length === 0 && this.refolding === undefined;
@@ -76,9 +81,9 @@ export class FollowedDevice {
     if (ended.length > 0) this.ended = [...this.ended, ...ended];
   }
 
-  /** What is to be committed; undefined: its head was not read yet. */
+  /** What is to be committed; undefined: something that came is not in its head yet. */
   get commit(): FollowCommit | undefined {
-    if (this.fold === undefined) return undefined;
+    if (this.fold === undefined || !this.isRead) return undefined;
     const { alerts, notices, ended } = this;
     return { device: this.key, head: this.fold.head, days: this.fold.days, alerts, notices, ended };
   }

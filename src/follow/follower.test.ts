@@ -13,6 +13,8 @@ import { systemClock } from "../observe/index.ts";
 import type { AlertEngine } from "../ports/alert-engine.ts";
 import type { FreshRecord } from "../ports/follow.ts";
 import { StoreUnavailable } from "../ports/store.ts";
+import { DeviceFold } from "./device-fold.ts";
+import { FollowedDevice } from "./followed-device.ts";
 import { Follower, type FollowerDeps } from "./follower.ts";
 
 const start = Date.UTC(2026, 5, 1);
@@ -43,6 +45,7 @@ function world(context: TestContext, changes: Partial<AlertEngine> = {}) {
   const stored = new Map<DeviceKey, FreshRecord[]>();
   const failing = new Set<DeviceKey>();
   const positions: FollowerDeps["store"]["positions"] = {
+    append: async () => 0,
     async read(key, { from, to }) {
       if (failing.has(key)) throw new StoreUnavailable("a damaged page", undefined, "damaged");
       const records = (stored.get(key) ?? []).filter(({ time }) => time >= from && time <= to);
@@ -114,4 +117,15 @@ test("a device whose positions can't be read holds up no other one", async (cont
   assert.equal(await timeOf(1), undefined);
   failing.clear();
   await until(async () => (await timeOf(1)) === start + 1000);
+});
+
+test("nothing of a device is committed as followed while something that came is not in its head", () => {
+  const followed = new FollowedDevice(1);
+  followed.fold = new DeviceFold();
+  assert.ok(followed.commit !== undefined);
+  followed.wait([record(1)], 1000);
+  assert.equal(followed.commit, undefined);
+  followed.waiting = [];
+  followed.unread = { from: 0, to: 1 };
+  assert.equal(followed.commit, undefined);
 });

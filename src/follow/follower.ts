@@ -33,7 +33,7 @@ const mostUnreadRecords = 1000;
 export interface FollowerDeps {
   readonly store: {
     readonly follow: FollowStore;
-    readonly positions: Pick<PositionStore, "read" | "unfollowed" | "followed" | "deleteBefore">;
+    readonly positions: Pick<PositionStore, "append" | "read" | "unfollowed" | "followed" | "deleteBefore">;
     readonly alerts: Pick<AlertStore, "list">;
     readonly devices: Pick<DeviceStore, "findByKey">;
   };
@@ -340,10 +340,9 @@ export class Follower implements Following, Heads, LastLocations {
 
   head(key: DeviceKey): DeviceHead | undefined | Promise<DeviceHead | undefined> {
     const device = this.#memory.of(key);
-    const { fold, waiting, unread } = device;
-    const isRead = fold !== undefined && waiting.length === 0 && unread === undefined;
+    const { fold, isRead } = device;
     // While late records are folded, their span is in the head: whoever reads folds them, too.
-    return isRead && fold.days.length === 0 ? fold.head : this.#headOf(device, isRead);
+    return isRead && fold?.days.length === 0 ? fold.head : this.#headOf(device, isRead);
   }
 
   async #headOf(device: FollowedDevice, isRead: boolean): Promise<DeviceHead | undefined> {

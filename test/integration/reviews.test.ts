@@ -97,6 +97,7 @@ test("a device whose late records never stop holds up no other", async (context)
 test("a device that was deleted waits for no review", async (context) => {
   const [lane, device] = await withSpeedRule(context);
   await lane.send(device, fix(5, 92));
+  await lane.follower.head(device.key);
   assert.equal(lane.follower.behind, 1);
   await lane.store.devices.remove(device.key);
   lane.bus.publish({ type: "deviceChanged", ...device });

@@ -5,7 +5,6 @@ import { damage } from "./damage.ts";
 import { failingDisks } from "./failing-disk.ts";
 import { fullDisks } from "./full-disk.ts";
 import { kills } from "./kills.ts";
-import { migration } from "./migrations.ts";
 import { moves } from "./moves.ts";
 import { pause } from "./pauses.ts";
 import { powerCuts } from "./power-cuts.ts";
@@ -15,7 +14,6 @@ import { retention } from "./retention.ts";
 /** All faults. */
 export const faults: readonly Fault[] = [
   ...kills,
-  migration,
   retention,
   moves,
   backups,

@@ -96,6 +96,44 @@ test("a device whose rules can't be watched is followed all the same, and so are
   }
 });
 
+test("an append while the store of rules is down is followed later, and its failure is nobody's surprise", async (context) => {
+  let isDown = true;
+  const prepare: AlertEngine["prepare"] = () =>
+    isDown ? Promise.reject(new StoreUnavailable("down", undefined, "down")) : undefined;
+  const { follower, timeOf } = world(context, { prepare });
+  const surprises: unknown[] = [];
+  const surprised = (error: unknown) => surprises.push(error);
+  process.on("unhandledRejection", surprised);
+  follower.appended([{ device: first, records: [record(1)] }], 1);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  process.off("unhandledRejection", surprised);
+  isDown = false;
+  assert.deepEqual(surprises, []);
+  await until(async () => (await timeOf(1)) === start + 1000);
+});
+
+test("what came while no watch could be made is reviewed", async (context) => {
+  let isBroken = false;
+  const reviewed: number[] = [];
+  const watch: AlertEngine["watch"] = () => {
+    if (isBroken) throw new Error("a defect");
+    return undefined;
+  };
+  const review: AlertEngine["review"] = (_device, _standing, { late }) => {
+    reviewed.push(late.from, late.to);
+    return undefined;
+  };
+  const { follower, stored, timeOf } = world(context, { watch, review });
+  stored.set(1, [record(1), record(2), record(3)]);
+  follower.appended([{ device: first, records: [record(1)] }], 1);
+  assert.equal(await timeOf(1), start + 1000);
+  isBroken = true;
+  follower.appended([{ device: first, records: [record(2), record(3)] }], 2);
+  assert.equal(await timeOf(1), start + 3000);
+  await until(async () => follower.behind === 0 && reviewed.length > 0);
+  assert.deepEqual(reviewed, [start + 2000, start + 3000]);
+});
+
 test("what may be on disk though its append failed is looked for", async (context) => {
   const { follower, stored, timeOf } = world(context);
   await follower.head(1);

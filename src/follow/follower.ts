@@ -154,9 +154,9 @@ export class Follower implements Following, Heads, LastLocations {
   }
 
   appended(batch: readonly AppendedRecords[], place: number): void {
-    const { engine, bus } = this.#deps;
+    const { bus } = this.#deps;
     this.#commits.reached(place);
-    const isPrepared = engine.prepare(new Set(batch.map(({ device }) => device.accountKey))) === undefined;
+    const isPrepared = this.#arePrepared(batch);
     for (const { device: registered, records } of batch) {
       const device = this.#memory.of(registered.key);
       device.device = registered;
@@ -170,6 +170,18 @@ export class Follower implements Following, Heads, LastLocations {
       }
     }
     bus.publish({ type: "committed", devices: batch.map(({ device }) => ({ device, plan: {} })) });
+  }
+
+  /** Whether the rules of these devices are there. If not, loading asks for them again, and tells where that fails. */
+  #arePrepared(batch: readonly AppendedRecords[]): boolean {
+    try {
+      const preparing = this.#deps.engine.prepare(new Set(batch.map(({ device }) => device.accountKey)));
+      preparing?.catch(() => undefined);
+      return preparing === undefined;
+    } catch (error) {
+      this.#deps.log.error({ error }, "alert rules can't be made ready");
+      return false;
+    }
   }
 
   #changed(device: FollowedDevice, soon = false): void {
@@ -196,28 +208,32 @@ export class Follower implements Following, Heads, LastLocations {
 
   #take(device: FollowedDevice, fold: DeviceFold, registered: WatchedDevice, records: readonly FreshRecord[]): void {
     const before = fold.lateRecords;
+    let isJudged = true;
+    const unwatched = () => {
+      isJudged = false;
+    };
     try {
-      for (const outcome of fold.take(records, this.#watchFor(registered))) this.#found(device, outcome);
+      for (const outcome of fold.take(records, this.#watchFor(registered, unwatched))) this.#found(device, outcome);
     } catch (error) {
       // A defect costs its device a turn of its own, and no other device anything.
       this.#deps.log.error({ error, device: registered.id }, "positions of a device can't be followed as they come");
-      for (const { time } of records) fold.mark(time, time);
+      isJudged = false;
     }
+    // Its rules see them in a review.
+    if (!isJudged) for (const { time } of records) fold.mark(time, time);
     // Reports by day read what the store has.
     if (fold.days.length > 0) this.#changed(device, true);
     if (fold.lateRecords > before || fold.isRefolding)
       this.#lag.set(device, this.#lag.of(device) + records.reduce((sum, record) => sum + bytesOfRecord(record), 0));
     if (fold.isLate && !fold.isRefolding) this.#refolding.late(device);
     // What came late stands in no head yet, and the device was heard of all the same.
-    this.heard(
-      device.key,
-      records.reduce((last, { receivedAt }) => Math.max(last, receivedAt), 0),
-    );
-    this.#tellEngine(registered, fold, 0);
+    const heardAt = records.reduce((last, { receivedAt }) => Math.max(last, receivedAt), 0);
+    this.#tellEngine(registered, fold, 0, heardAt);
     this.#memory.weigh(device);
   }
 
-  #watchFor(device: WatchedDevice): WatchFor {
+  /** `unwatched`: the watch can't be made. */
+  #watchFor(device: WatchedDevice, unwatched: () => void = () => undefined): WatchFor {
     const { engine, clock, log } = this.#deps;
     return (standing) => {
       const failed = (error: unknown) => log.error({ error, device: device.id }, "a rule of a device can't be judged");
@@ -226,6 +242,7 @@ export class Follower implements Following, Heads, LastLocations {
         return watch && new GuardedWatch(watch, failed);
       } catch (error) {
         failed(error);
+        unwatched();
         return undefined;
       }
     };
@@ -238,8 +255,9 @@ export class Follower implements Following, Heads, LastLocations {
   }
 
   /** What fails here costs timers only. */
-  #tellEngine(device: WatchedDevice, fold: DeviceFold, notices: number): void {
+  #tellEngine(device: WatchedDevice, fold: DeviceFold, notices: number, heardAt?: number): void {
     try {
+      if (heardAt !== undefined) this.#deps.engine.heard(device.key, heardAt);
       this.#deps.engine.followed(device, fold.standing, notices);
     } catch (error) {
       this.#deps.log.error({ error, device: device.id }, "timers of a device's alert rules could not be set");

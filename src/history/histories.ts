@@ -24,20 +24,22 @@ export class FoldedHistories implements Histories {
   /** The next page is made while the pieces of one are consumed, and no further ahead: a consumer that waits holds two pages. Accounts take turns at each. */
   async *history(device: DeviceKey, range: HistoryRange): AsyncGenerator<HistoryChunk, void, undefined> {
     const pages = new Pages(this.#sources, device, range);
-    const ask = (): Promise<RenderedPage | undefined> => {
-      const page = this.#turns.always(range.account, () => pages.next());
+    const ask = (spare?: ArrayBuffer): Promise<RenderedPage | undefined> => {
+      const page = this.#turns.always(range.account, () => pages.next(spare));
       // Whether it failed is told when its turn comes; a consumer that left early never asks.
       page.catch(() => undefined);
       return page;
     };
+    let spare: ArrayBuffer | undefined;
     for (let asked = ask(); ; ) {
       const page = await asked;
       if (page === undefined) return;
-      asked = ask();
+      asked = ask(spare);
       for (const piece of page.pieces) {
         yield piece;
         await new Promise<void>((resolve) => setImmediate(resolve));
       }
+      spare = page.memory;
       if (page.damage !== undefined) throw new StoreUnavailable(page.damage.what, undefined, "damaged");
     }
   }

@@ -52,8 +52,8 @@ export class Pages {
     this.#isOver = limit <= 0;
   }
 
-  /** Undefined: there are no more. */
-  async next(): Promise<RenderedPage | undefined> {
+  /** Undefined: there are no more. `spare`: see `RenderAsk`. */
+  async next(spare?: ArrayBuffer): Promise<RenderedPage | undefined> {
     if (this.#isOver) return undefined;
     this.#isOver = true;
     const beginning = this.#next ?? (await this.#first());
@@ -61,7 +61,10 @@ export class Pages {
     const told = this.#told;
     if (told !== undefined && (told.through === undefined || beginning.from > told.through)) await told.next();
     const through = Math.min(to, told?.through ?? to);
-    const page = await this.#render(beginning, { to: through, behind: this.#behind, limit: this.#left });
+    const page = await this.#render(beginning, {
+      ...{ to: through, behind: this.#behind, limit: this.#left },
+      ...(spare && { spare }),
+    });
     this.#left -= page.pieces.reduce((sum, { count }) => sum + count, 0);
     const { damage } = page;
     if (this.#left > 0 && damage === undefined) this.#goOn(page, through);
@@ -71,10 +74,13 @@ export class Pages {
     if (next === undefined) return page;
     this.#next = next;
     this.#isOver = false;
-    return { pieces: [], fold: next.fold };
+    return { pieces: [], fold: next.fold, memory: page.memory };
   }
 
-  #render({ from, after, fold }: Beginning, shown: Pick<RenderAsk, "to" | "behind" | "limit">): Promise<RenderedPage> {
+  #render(
+    { from, after, fold }: Beginning,
+    shown: Pick<RenderAsk, "to" | "behind" | "limit" | "spare">,
+  ): Promise<RenderedPage> {
     const { odometerStart, readings = false } = this.#range;
     return this.#sources.positions.render(this.#device, {
       ...{ from, fold, ...(after && { after }), ...shown },

@@ -80,6 +80,8 @@ export interface RenderAsk extends PositionRange {
   readonly odometerStart: number | undefined;
   /** What rules found, by event time. It is shown at the last record of the moment. */
   readonly found: ReadonlyMap<number, LocationAlerts>;
+  /** The memory of an earlier page that nobody reads any more: it is handed over. New memory for each page would wait for the collector by the hundred MB. */
+  readonly spare?: ArrayBuffer;
 }
 
 /** Some records in their order, as JSON objects that are joined by commas. */
@@ -99,6 +101,8 @@ export interface RenderedPage {
   readonly fold: FoldedTo;
   /** The page ends before this part, which is damaged. */
   readonly damage?: Unreadable;
+  /** All pieces lie in it. */
+  readonly memory: ArrayBuffer;
 }
 
 /** A part of a device's history that can't be read. */

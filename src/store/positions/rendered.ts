@@ -10,6 +10,7 @@ import type { ByteSink } from "./sink.ts";
 
 /** A piece is handed on when it is so long, bytes: large enough that this costs nothing, small enough for a socket's buffer. */
 const pieceBytes = 96 * 1024;
+const fewBytes = 64 * 1024;
 
 /** What one page takes at most: records that are folded, written or not, and bytes of JSON. */
 export interface PageSize {
@@ -157,6 +158,14 @@ export class RenderedRecords {
     sink.append(rest);
   }
 
+  /** Most histories are a few records: their memory is as long as they are. */
+  #take(): Uint8Array<ArrayBuffer> {
+    const sink = this.#sink;
+    if (sink.length < fewBytes) return sink.cut();
+    const { spare } = this.#ask;
+    return sink.exchange(spare !== undefined && spare.byteLength >= fewBytes ? spare : new ArrayBuffer(fewBytes));
+  }
+
   /** The page. `more`: it is full; otherwise its records were the last, or those before a damaged part. */
   page({
     more = false,
@@ -167,9 +176,9 @@ export class RenderedRecords {
   } = {}): RenderedPage {
     this.follows(undefined);
     this.#cut();
-    const json = this.#sink.cut();
+    const json = this.#take();
     const pieces = this.#pieces.map(({ start, end, ...piece }) => ({ ...piece, json: json.subarray(start, end) }));
     const fold = { time: this.#time, totals: this.#totals };
-    return { pieces, fold, ...(more && { next: this.#lastAdded }), ...(damage && { damage }) };
+    return { pieces, fold, memory: json.buffer, ...(more && { next: this.#lastAdded }), ...(damage && { damage }) };
   }
 }

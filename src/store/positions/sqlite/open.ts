@@ -5,6 +5,7 @@ import type {
   DeviceRecords,
   PositionFigures,
   PositionPage,
+  PositionPlace,
   PositionRange,
   PositionStore,
   RenderAsk,
@@ -16,7 +17,7 @@ import { WorkerLink } from "../../workers/worker-link.ts";
 import { putRow } from "../log-row.ts";
 import { readPacked } from "../packed-record.ts";
 import { ByteSink } from "../sink.ts";
-import type { PositionPackerCalls, PositionReaderCalls, PositionWriterCalls } from "./messages.ts";
+import type { PositionPackerCalls, PositionReaderCalls, PositionWriterCalls, RowPlace } from "./messages.ts";
 import { Packing } from "./packing.ts";
 import { Places } from "./places.ts";
 import { Unfollowed } from "./unfollowed.ts";
@@ -45,6 +46,9 @@ const blocksAtOnce = 256;
 
 /** The fold makes an object or two for each record: with less, the collector takes a quarter of the reader's time. */
 const youngMb = 8;
+
+/** Rows of the log for one page. */
+const mostRows = 128;
 
 /** Workers run the same kind of code as this file: TypeScript in a checkout, or the built JavaScript. */
 const suffix = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
@@ -205,14 +209,28 @@ export class SqlitePositions implements PositionStore {
 
   async read(device: DeviceKey, range: PositionRange): Promise<PositionPage> {
     // The rows first, then the reader's snapshot: a row that is gone by then is in a block.
-    const rows = this.#places.of(device, range.from, range.to);
-    const { records, next, unreadable } = await this.#reader.call("read", { device, range, rows });
+    const { rows, end } = this.#rowsOf(device, range);
+    const request = { device, range: { ...range, to: Math.min(range.to, end - 1) }, rows };
+    const { records, next = goingOn(range, end), unreadable } = await this.#reader.call("read", request);
     return { records: readPacked(records), ...(next && { next }), unreadable };
   }
 
   async render(device: DeviceKey, ask: RenderAsk): Promise<RenderedPage> {
-    const rows = this.#places.of(device, ask.after?.time ?? ask.from, ask.to);
-    return this.#reader.call("render", { device, ask, rows });
+    const { rows, end } = this.#rowsOf(device, ask);
+    const request = { device, ask: { ...ask, to: Math.min(ask.to, end - 1) }, rows };
+    const page = await this.#reader.call("render", request, ask.spare && [ask.spare]);
+    const next = page.next ?? (page.damage === undefined ? goingOn(ask, end) : undefined);
+    return { ...page, ...(next && { next }) };
+  }
+
+  /** Rows of the log for the next records of a range. The page ends before `end`, where further rows begin: a device may have very many. */
+  #rowsOf(device: DeviceKey, { from, to, after }: PositionRange): { readonly rows: RowPlace[]; readonly end: number } {
+    const begin = Math.max(from, after?.time ?? from);
+    const rows = this.#places.of(device, begin, to);
+    if (rows.length <= mostRows) return { rows, end: Number.POSITIVE_INFINITY };
+    const firsts = Float64Array.from(rows, ({ first }) => first).sort();
+    const end = firsts.subarray(mostRows).find((first) => first > begin) ?? Number.POSITIVE_INFINITY;
+    return { rows: rows.filter(({ first }) => first < end), end };
   }
 
   async deleteBefore(device: DeviceKey, moment: number): Promise<void> {
@@ -304,6 +322,11 @@ export class SqlitePositions implements PositionStore {
       await this.#writer.close(() => this.#writer.call("close", null));
     });
   }
+}
+
+/** Where a range goes on behind a page that ends before a moment. */
+function goingOn({ to }: PositionRange, end: number): PositionPlace | undefined {
+  return end <= to && end < Number.POSITIVE_INFINITY ? { time: end, nth: 0 } : undefined;
 }
 
 function spanOf(records: DeviceRecords["records"]): readonly [number, number] {

@@ -26,9 +26,7 @@ serve<PositionReaderCalls>(
     },
     render: (request) => {
       const answer = reader().render(request);
-      // All pieces are parts of one buffer.
-      const buffer = answer.pieces[0]?.json.buffer;
-      return { answer, transfer: buffer instanceof ArrayBuffer ? [buffer] : [] };
+      return { answer, transfer: [answer.memory] };
     },
     close: () => {
       opened?.database.close();

@@ -42,11 +42,11 @@ function read(service: Service, id: string): Promise<Reading> {
   });
 }
 
-/** Waits until the positions are in blocks but for the newest ones: what is measured is reading. */
-async function sealed(service: Service): Promise<void> {
+/** Waits until most positions are in blocks: what is measured is reading. */
+async function packed(service: Service): Promise<void> {
   for (;;) {
-    const tail = /^waybeam_store_tail_positions (\d+)$/m.exec(await service.metrics())?.[1];
-    if (tail === undefined || Number(tail) < 2048) return;
+    const inBlocks = /^waybeam_store_block_positions (\d+)$/m.exec(await service.metrics())?.[1];
+    if (Number(inBlocks) > 0.8 * positions) return;
     await sleep(200);
   }
 }
@@ -54,12 +54,15 @@ async function sealed(service: Service): Promise<void> {
 /** 100,000 positions of one device by `locations`: how fast, and what the process grows by. */
 export async function history(): Promise<readonly Figure[]> {
   const directory = dataFolder();
-  const service = await startService(directory, { WAYBEAM_API_DAILY_RESULTS: "1000000000" });
+  const service = await startService(directory, {
+    WAYBEAM_API_DAILY_RESULTS: "1000000000",
+    WAYBEAM_STORE_PACK_FROM_BYTES: "1048576",
+  });
   try {
     const id = avlImei(0);
     await register(service, [id]);
     await fillHistory(service.devicePort, id, positions);
-    await sealed(service);
+    await packed(service);
     await call(service, "GET", `/api/devices/${id}/lastLocation`);
     const pid = service.child.pid ?? 0;
     const before = residentBytes(pid);

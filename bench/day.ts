@@ -46,12 +46,14 @@ async function readAll(service: Service): Promise<readonly number[]> {
   return taken.toSorted((one, other) => one - other);
 }
 
-/** Has the system forget what it holds of the database: without rights of its own, dd may ask for that. Returns whether it did. */
+/** Has the system forget what it holds of the databases: without rights of its own, dd may ask for that. Returns whether it did. */
 function forgetPages(directory: string): boolean {
-  const file = join(directory, "waybeam.db");
-  const synced = spawnSync("sync", [file]);
-  const dropped = spawnSync("dd", [`if=${file}`, "iflag=nocache", "count=0"]);
-  return synced.status === 0 && dropped.status === 0;
+  return ["waybeam.db", "positions.db"].every((name) => {
+    const file = join(directory, name);
+    const synced = spawnSync("sync", [file]);
+    const dropped = spawnSync("dd", [`if=${file}`, "iflag=nocache", "count=0"]);
+    return synced.status === 0 && dropped.status === 0;
+  });
 }
 
 function figureOf(name: string, taken: readonly number[], part: number, made: string): Figure {

@@ -1,7 +1,6 @@
-import { neverReported } from "../src/model/location.ts";
 import { createLog } from "../src/observe/index.ts";
 import { openPostgresStore } from "../src/store/postgres/open-store.ts";
-import { devicesOf, following } from "../test/support/kept-states.ts";
+import { said } from "../test/contract/positions/said.ts";
 import { noPostgres, PostgresServer } from "../test/support/postgres.ts";
 import { dataFolder, register, removeFolder, startService } from "../test/support/service.ts";
 import { load } from "./acknowledged.ts";
@@ -43,42 +42,37 @@ async function served(server: PostgresServer, records: number): Promise<Measured
   }
 }
 
-/** Commits of one batch after the other, without trackers: what the store itself does. */
+/** Appends of one batch after the other, without trackers: what the store itself does. */
 async function stored(server: PostgresServer, records: number): Promise<Measured> {
   const url = await server.database();
-  const store = await openPostgresStore(url, { log: createLog("silent") });
-  const devices = await devicesOf(store, connections);
-  const states = new Map(devices.map(({ key }) => [key, neverReported]));
-  let [positions, spent] = [0, 0];
-  for (
-    const end = performance.now() + storeSeconds * 1000;
-    performance.now() < end;
-    positions += connections * records
-  ) {
-    const commits = devices.map((device) => following(device, states.get(device.key) ?? neverReported, records));
+  const { positions, close } = await openPostgresStore(url, { log: createLog("silent") });
+  let [appended, spent, second] = [0, 0, 0];
+  for (const end = performance.now() + storeSeconds * 1000; performance.now() < end; second += records) {
+    const own = Array.from({ length: records }, (_, at) => said(second + at));
+    const batch = Array.from({ length: connections }, (_, device) => ({ device: device + 1, records: own }));
     const began = performance.now();
-    if (await store.locations.commit({ devices: commits, refused: [] })) throw new Error("a conflict");
+    positions.followed(await positions.append(batch));
     spent += performance.now() - began;
-    for (const { device, state } of commits) states.set(device, state);
+    appended += connections * records;
   }
-  await store.close();
-  return { ours: (positions / spent) * 1000, copy: await copied(server, url), times: "" };
+  await close();
+  return { ours: (appended / spent) * 1000, copy: await copied(server, url), times: "" };
 }
 
-/** Rows as commits make them: what was sealed meanwhile is not among them. The server reads them from a file of its own, which nothing has to send. */
+/** The same rows. The server reads them from a file of its own, which nothing has to send. */
 async function copied(server: PostgresServer, url: string): Promise<number> {
   const database = new URL(url).pathname.slice(1);
   const file = `${server.directory}/rows`;
-  await server.ask(database, `copy (select * from tail order by seq) to '${file}' (format binary)`);
-  const [{ positions } = {}] = await server.ask(database, "select sum(count)::float8 as positions from tail");
-  await server.ask(database, "create table copied (like tail including all)");
+  await server.ask(database, `copy (select * from position order by arrival) to '${file}' (format binary)`);
+  const [{ positions } = {}] = await server.ask(database, "select count(*)::float8 as positions from position");
+  await server.ask(database, "create table copied (like position including all)");
   const began = performance.now();
   await server.ask(database, `copy copied from '${file}' (format binary)`);
   return (Number(positions) / (performance.now() - began)) * 1000;
 }
 
 /**
- * Positions on PostgreSQL beside COPY of the same rows on the same server, fsync on: as the store commits them, and as trackers send them over TCP. The trackers, the service and the
+ * Positions on PostgreSQL beside COPY of the same rows on the same server, fsync on: as the store appends them, and as trackers send them over TCP. The trackers, the service and the
  * server share the processors. One position in each packet is no such figure, because the network's part of it is larger than that of COPY: see `acknowledged`.
  */
 export async function postgres(): Promise<readonly Figure[]> {
@@ -93,7 +87,7 @@ export async function postgres(): Promise<readonly Figure[]> {
     figures.push({ name: `${name}, of COPY`, value: ours / copy, unit: "", limit: 0.35, bound: "at least", made });
   };
   for (const records of [1, 20])
-    add(`positions committed to PostgreSQL, ${records} of each tracker`, await stored(server, records));
+    add(`positions appended to PostgreSQL, ${records} of each tracker`, await stored(server, records));
   add("acknowledged positions on PostgreSQL, 20 a packet", await served(server, 20));
   await server.dispose();
   return figures;

@@ -1,16 +1,11 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { setTimeout as sleep } from "node:timers/promises";
 import { zstdCompressSync } from "node:zlib";
-import { draftOf } from "../src/ingest/draft.ts";
-import { ordered } from "../src/ingest/pending.ts";
-import { planAppend } from "../src/ingest/plan.ts";
+import { freshRecordOf } from "../src/ingest/fresh-record.ts";
 import type { Fix } from "../src/model/effects.ts";
-import { neverReported } from "../src/model/location.ts";
-import type { OpenedStore } from "../src/store/opened.ts";
-import { makeAccount, makeDevice } from "../test/contract/store/harness.ts";
+import { createLog } from "../src/observe/index.ts";
+import { openSqlitePositions, type SqlitePositions } from "../src/store/positions/sqlite/open.ts";
 import { dataFolder, removeFolder } from "../test/support/service.ts";
-import { openStore } from "../test/support/store.ts";
 import { carReadings, drive, noReadings, type Reported } from "./support/drive.ts";
 import type { Figure } from "./support/figures.ts";
 
@@ -18,52 +13,41 @@ const devices = 10;
 /** A day of one report in ten seconds, one a packet. */
 const positions = 8640;
 const everyMs = 10_000;
-
-/** Tables that hold positions. */
-const tables = ["tail", "block", "block_data", "patch", "shifts", "spent"];
+/** What waits so long is packed, however little it is: half an hour. */
+const packEach = 1_800_000 / everyMs;
 
 interface Kind {
   readonly name: string;
-  readonly sealedMost: number;
-  readonly dayMost: number;
+  readonly most: number;
   readings(at: number): Reported;
 }
 
 const kinds: readonly Kind[] = [
-  { name: "without readings", sealedMost: 12, dayMost: 24, readings: noReadings },
-  { name: "with 13 readings", sealedMost: 20, dayMost: 32, readings: carReadings },
+  { name: "without readings", most: 12, readings: noReadings },
+  { name: "with 13 readings", most: 20, readings: carReadings },
 ];
 
-/** Stores a day of each device, as its reports come, and gives what was stored. */
-async function fill(store: OpenedStore, kind: Kind): Promise<readonly (readonly Fix[])[]> {
-  const account = await makeAccount(store);
-  const days: (readonly Fix[])[] = [];
-  const keys: number[] = [];
-  for (let made = 0; made < devices; made++) {
-    keys.push((await makeDevice(store, account.key)).key);
-    days.push([...drive(positions, everyMs, kind.readings)]);
-  }
-  const states = keys.map(() => neverReported);
+/** Stores a day of each device, as its reports come, and packs it as time goes by. Gives what was stored. */
+async function fill(store: SqlitePositions, kind: Kind): Promise<readonly (readonly Fix[])[]> {
+  const days = Array.from({ length: devices }, () => [...drive(positions, everyMs, kind.readings)]);
   for (let at = 0; at < positions; at++) {
-    const commits = keys.flatMap((device, place) => {
-      const fix = days[place]?.[at];
-      if (fix === undefined) return [];
-      const drafts = ordered([draftOf(fix, fix.time, fix.time + 800, false)]);
-      const { plan } = planAppend(states[place] ?? neverReported, drafts);
-      states[place] = plan.state;
-      return [{ device, ...plan }];
+    const batch = days.flatMap((fixes, place) => {
+      const fix = fixes[at];
+      return fix === undefined
+        ? []
+        : [{ device: place + 1, records: [freshRecordOf(fix, fix.time, fix.time + 800, false)] }];
     });
-    await store.locations.commit({ devices: commits, refused: [] });
+    store.followed(await store.append(batch));
+    if ((at + 1) % packEach === 0) await store.pack();
   }
-  while (store.sealing.waitingDevices > 0) await sleep(20);
   return days;
 }
 
-/** Bytes of whole pages that these tables take. */
-function bytesOf(directory: string, names: readonly string[]): number {
-  const database = new DatabaseSync(join(directory, "waybeam.db"), { readOnly: true });
-  const list = names.map((name) => `'${name}'`).join(", ");
-  const { bytes } = database.prepare(`select sum(pgsize) as bytes from dbstat where name in (${list})`).get() ?? {};
+/** Bytes of whole pages that blocks and their index take. */
+function bytesOf(file: string): number {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const { bytes } =
+    database.prepare("select sum(pgsize) as bytes from dbstat where name in ('block', 'block_place')").get() ?? {};
   database.close();
   return Number(bytes);
 }
@@ -98,30 +82,27 @@ function csvUnderZstd(days: readonly (readonly Fix[])[]): number {
   return zstdCompressSync(`${lines.join("\n")}\n`).length;
 }
 
-async function sizesOf(kind: Kind): Promise<readonly Figure[]> {
+async function sizeOf(kind: Kind): Promise<Figure> {
   const directory = dataFolder();
-  const store = await openStore(directory);
+  const file = join(directory, "positions.db");
+  const store = await openSqlitePositions({ file, log: createLog("silent") });
   try {
     const days = await fill(store, kind);
-    const all = devices * positions;
-    const { tailPositions } = store.sealing;
+    await store.pack();
+    const { blocks, blockRecords } = store.figures();
     // The log's pages are moved into the database by its close.
     await store.close();
-    const day = bytesOf(directory, tables) / all;
-    const sealed = bytesOf(directory, ["block", "block_data"]) / (all - tailPositions);
-    const [rows, csv] = [plainRows(days) / all, csvUnderZstd(days) / all];
-    const made = `plain rows ${rows.toFixed(1)}, CSV under zstd ${csv.toFixed(1)}`;
-    const figure = { unit: "bytes", bound: "under" } as const;
-    return [
-      { ...figure, name: `size, a sealed position ${kind.name}`, value: sealed, limit: kind.sealedMost, made },
-      {
-        ...figure,
-        name: `size, a position of a day ${kind.name}, tail included`,
-        value: day,
-        limit: kind.dayMost,
-        made: `${tailPositions} of ${all} positions in the tail`,
-      },
-    ];
+    const [rows, csv] = [plainRows(days), csvUnderZstd(days)].map((bytes) =>
+      (bytes / (devices * positions)).toFixed(1),
+    );
+    return {
+      name: `size, a packed position ${kind.name}`,
+      value: bytesOf(file) / blockRecords,
+      unit: "bytes",
+      limit: kind.most,
+      bound: "under",
+      made: `${blocks} blocks of ${blockRecords} positions; plain rows ${rows}, CSV under zstd ${csv}`,
+    };
   } finally {
     await store.close();
     removeFolder(directory);
@@ -131,6 +112,6 @@ async function sizesOf(kind: Kind): Promise<readonly Figure[]> {
 /** Bytes on disk for each position of a fleet's day. */
 export async function size(): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
-  for (const kind of kinds) figures.push(...(await sizesOf(kind)));
+  for (const kind of kinds) figures.push(await sizeOf(kind));
   return figures;
 }

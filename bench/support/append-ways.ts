@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { createMemoryBus } from "../../src/bus/memory.ts";
-import { draftOf } from "../../src/ingest/draft.ts";
+import { Follower } from "../../src/follow/follower.ts";
+import { freshRecordOf } from "../../src/ingest/fresh-record.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { Report } from "../../src/model/effects.ts";
@@ -23,13 +24,15 @@ export interface Way {
 
 const log = createLog("silent");
 
-/** The present ingest and store. */
-export async function presentWay(directory: string, devices: number): Promise<Way> {
+/** Ingest, the store, and the follower behind. */
+export async function followedWay(directory: string, devices: number): Promise<Way> {
   const store = await openSqliteStore({ directory, log, pid: process.pid });
   const metrics = ingestMetrics(createMetrics({ processMetrics: false }));
   const bus = createMemoryBus((error) => log.error({ error }, "bus"));
-  const deps = { store, bus, clock: systemClock, log, metrics, engine: noAlertEngine };
-  const ingest = new Ingest({ maxFutureMs: 600_000 }, deps);
+  const parts = { store, bus, clock: systemClock, log, engine: noAlertEngine };
+  const follower = new Follower({ ...parts, mostLagBytes: 64 * 1024 * 1024 });
+  const ingest = new Ingest({ maxFutureMs: 600_000 }, { ...parts, metrics, following: follower });
+  await follower.start();
   const account = await makeAccount(store, devices);
   const admitted: Admitted[] = [];
   for (let at = 0; at < devices; at++) {
@@ -43,9 +46,11 @@ export async function presentWay(directory: string, devices: number): Promise<Wa
       const one = admitted[device];
       if (one !== undefined) ingest.submit(one, reports, Date.now(), done);
     },
-    waiting: () => "",
+    waiting: () =>
+      `${(store.positions.figures().logBytes / 2 ** 20).toFixed(0)} MiB of log and ${follower.behind} devices wait`,
     async close() {
       await ingest.stop();
+      await follower.stop();
       await store.close();
     },
   };
@@ -63,7 +68,8 @@ export async function logWay(directory: string): Promise<Way> {
       await new Promise((resolve) => setImmediate(resolve));
       const [batch, dones] = [gathered, told];
       [gathered, told] = [new Map(), []];
-      await store.append(Array.from(batch, ([device, records]) => ({ device: device + 1, records })));
+      // Nobody follows: all of it may be packed.
+      store.followed(await store.append(Array.from(batch, ([device, records]) => ({ device: device + 1, records }))));
       for (const done of dones) done();
     }
     running = undefined;
@@ -86,21 +92,5 @@ export async function logWay(directory: string): Promise<Way> {
 
 function saidOf(report: Report): SaidRecord {
   const now = Date.now();
-  const { hash, positioned, latitude, longitude, speed, course, extras } = draftOf(
-    report,
-    report.time ?? now,
-    now,
-    false,
-  );
-  const motion = { ...(speed !== undefined && { speed }), ...(course !== undefined && { course }) };
-  return {
-    time: report.time ?? now,
-    receivedAt: now,
-    key: hash,
-    valid: positioned,
-    latitude,
-    longitude,
-    ...motion,
-    extras,
-  };
+  return freshRecordOf(report, report.time ?? now, now, false);
 }

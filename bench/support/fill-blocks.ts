@@ -1,15 +1,14 @@
 import { join } from "node:path";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { draftOf } from "../../src/ingest/draft.ts";
-import { planAppend } from "../../src/ingest/plan.ts";
-import { type DeviceState, neverReported } from "../../src/model/location.ts";
-import { packBlock } from "../../src/store/blocks/block.ts";
-import { checksumFor } from "../../src/store/blocks/layout.ts";
-import { blockRecords } from "../../src/store/locations/sizes.ts";
-import { writeRecord } from "../../src/store/records/record-codec.ts";
-import { rowSum } from "../../src/store/records/row-sum.ts";
-import { ByteSink } from "../../src/store/records/sink.ts";
-import { writeState } from "../../src/store/records/state-codec.ts";
+import { DatabaseSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
+import { DeviceFold } from "../../src/follow/device-fold.ts";
+import { freshRecordOf } from "../../src/ingest/fresh-record.ts";
+import type { Day, DeviceHead } from "../../src/model/follow.ts";
+import type { FreshRecord } from "../../src/ports/follow.ts";
+import { type Block, packBlock } from "../../src/store/positions/block.ts";
+import { putRecord } from "../../src/store/positions/packed-record.ts";
+import { ByteSink } from "../../src/store/positions/sink.ts";
+import { dayBytes, dayColumns, headBytes } from "../../src/store/rows/follow-codec.ts";
 import { register, startService } from "../../test/support/service.ts";
 import { avlImei } from "./avl.ts";
 import { drive, type Reported } from "./drive.ts";
@@ -24,42 +23,40 @@ export interface Fleet {
   readings(at: number): Reported;
 }
 
-/** A block that each device of a fleet gets, with a checksum of its own. */
-interface Template {
-  readonly first: number;
-  readonly last: number;
-  readonly count: number;
-  /** Bytes of the records before packing. */
-  readonly bytes: number;
-  readonly data: Uint8Array<ArrayBuffer>;
+/** Rows of one transaction. */
+const rowsAtOnce = 10_000;
+const blockRecords = 1000;
+
+/** What one device of a fleet has. */
+interface History {
+  readonly blocks: readonly Block[];
+  readonly head: DeviceHead;
+  readonly days: readonly Day[];
 }
 
-/** Blocks of one transaction. */
-const blocksAtOnce = 10_000;
-/** Offset of the checksum in a block. */
-const sumAt = 4;
-
 /**
- * Makes a data folder with devices and their positions in blocks. The service itself makes the folder and the first device. The blocks of one device of each fleet are packed once and
- * written for all of its devices, in the order of time, as they would have been sealed. Devices have the first IMEI numbers of the load's fleet, one fleet after the other.
+ * Makes a data folder with devices, their positions in blocks, and what follows from these. The service itself makes the folder and the first device. The blocks of one device of each fleet are
+ * packed once and written for all of its devices, in the order of time, as they would have been packed. Devices have the first IMEI numbers of the load's fleet, one fleet after the other.
  */
 export async function fillBlocks(directory: string, fleets: readonly Fleet[]): Promise<void> {
   const devices = fleets.reduce((sum, fleet) => sum + fleet.devices, 0);
   await fillDevices(directory, devices);
-  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  const [rows, positions] = ["waybeam.db", "positions.db"].map((name) => new DatabaseSync(join(directory, name)));
+  if (rows === undefined || positions === undefined) throw new Error("there are two databases");
   try {
-    database.exec("pragma synchronous = off");
-    const keys = database.prepare("select key from device order by key").all();
+    for (const database of [rows, positions]) database.exec("pragma synchronous = off");
+    const keys = rows.prepare("select key from device order by key").all();
     let taken = 0;
     const parts = fleets.map((fleet) => {
       const own = keys.slice(taken, taken + fleet.devices).map(({ key }) => Number(key));
       taken += fleet.devices;
       return { keys: own, ...historyOf(fleet) };
     });
-    writeBlocks(database, parts);
-    database.exec("pragma wal_checkpoint(truncate)");
+    writeBlocks(positions, parts);
+    writeFollowed(rows, parts);
+    for (const database of [rows, positions]) database.exec("pragma wal_checkpoint(truncate)");
   } finally {
-    database.close();
+    for (const database of [rows, positions]) database.close();
   }
 }
 
@@ -74,72 +71,82 @@ export async function fillDevices(directory: string, devices: number): Promise<v
     copyFirst(database, "device", devices - 1, { id: "'35200000' || format('%07d', i)" });
     database.exec(`
       insert into device_identifier (identifier, device) select id, key from device where true on conflict do nothing;
-      insert into device_state (device, version, data) select key, 0, x'' from device where true on conflict do nothing;
       commit`);
   } finally {
     database.close();
   }
 }
 
-/** The history of one device of a fleet, and the state that it ends with. */
-function historyOf({ positions, everyMs, readings }: Fleet) {
-  const templates: Template[] = [];
-  const records = new ByteSink(1024 * 1024);
-  let state: DeviceState = neverReported;
-  let fixes = [];
+/** The history of one device of a fleet. */
+function historyOf({ positions, everyMs, readings }: Fleet): History {
+  const blocks: Block[] = [];
+  const fold = new DeviceFold();
+  const bytes = new ByteSink(1024 * 1024);
+  let records: FreshRecord[] = [];
+  let left = positions;
   for (const fix of drive(positions, everyMs, readings)) {
-    fixes.push(fix);
-    if (fixes.length < blockRecords && state.arrivals + fixes.length < positions) continue;
-    const { plan } = planAppend(
-      state,
-      fixes.map((one) => draftOf(one, one.time, one.time + 800, false)),
-    );
-    state = plan.state;
-    fixes = [];
-    records.length = 0;
-    for (const record of plan.records) writeRecord(records, record);
-    const [first = 0, last = 0] = [plan.records[0]?.time, plan.records.at(-1)?.time];
-    const packed = { first, last, count: plan.records.length, bytes: records.length };
-    templates.push({ ...packed, data: packBlock(records.written, 0) });
+    records.push(freshRecordOf(fix, fix.time, fix.time + 800, false));
+    left--;
+    if (records.length < blockRecords && left > 0) continue;
+    // Without rules nothing is found.
+    for (const _ of fold.take(records, () => undefined));
+    bytes.length = 0;
+    for (const record of records) putRecord(bytes, record);
+    blocks.push(packBlock(bytes.written, 0));
+    records = [];
   }
-  return { templates, state };
+  return { blocks, head: fold.head, days: fold.days };
 }
 
-interface Part {
+interface Part extends History {
   readonly keys: readonly number[];
-  readonly templates: readonly Template[];
-  readonly state: DeviceState;
+}
+
+/** Writes the checksum of another device's block. */
+function sealFor(device: number, data: Uint8Array): void {
+  const sum = crc32(data.subarray(8), crc32(data.subarray(0, 4), device >>> 0));
+  new DataView(data.buffer, data.byteOffset, data.byteLength).setUint32(4, sum, true);
+}
+
+/** In transactions of some rows. */
+function* transactions(database: DatabaseSync): Generator<void, void, undefined> {
+  database.exec("begin");
+  try {
+    for (let rows = 1; ; rows++) {
+      if (rows % rowsAtOnce === 0) database.exec("commit; begin");
+      yield;
+    }
+  } finally {
+    database.exec("commit");
+  }
 }
 
 function writeBlocks(database: DatabaseSync, parts: readonly Part[]): void {
   const block = database.prepare(
-    "insert into block (seq, device, first, last, count, bytes, as_of, crc) values (?, ?, ?, ?, ?, ?, ?, ?)",
+    "insert into block (device, first, last, number, count, data) values (?, ?, ?, 0, ?, ?)",
   );
-  const blockData = database.prepare("insert into block_data (seq, data) values (?, ?)");
-  const newest = new Map<number, number>();
-  let seq = 0;
-  database.exec("begin");
-  const all = parts.flatMap(({ keys, templates }) => templates.map((template) => ({ keys, template })));
-  for (const { keys, template } of all.toSorted((one, other) => one.template.last - other.template.last)) {
-    const { first, last, count, bytes, data } = template;
-    const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const all = parts.flatMap(({ keys, blocks }) => blocks.map((one) => ({ keys, one })));
+  const written = transactions(database);
+  for (const { keys, one } of all.toSorted((a, b) => a.one.last - b.one.last))
     for (const device of keys) {
-      if (++seq % blocksAtOnce === 0) database.exec("commit; begin");
-      view.setUint32(sumAt, checksumFor(device, data), true);
-      const numbers = [seq, device, first, last, count, bytes, seq];
-      block.run(...numbers, rowSum([...numbers, 0, 0, 0, 0, 0], data));
-      blockData.run(seq, data);
-      newest.set(device, seq);
+      written.next();
+      sealFor(device, one.data);
+      block.run(device, one.first, one.last, one.count, one.data);
     }
-  }
-  const state = database.prepare("update device_state set version = ?, as_of = ?, data = ?, crc = ? where device = ?");
-  for (const part of parts) for (const device of part.keys) writeStateOf(state, device, newest.get(device) ?? 0, part);
-  database.exec("commit");
+  written.return();
 }
 
-function writeStateOf(statement: StatementSync, device: number, asOf: number, { state }: Part): void {
-  const sink = new ByteSink(1024);
-  writeState(sink, state);
-  const data = sink.cut();
-  statement.run(state.version, asOf, data, rowSum([device, state.version, asOf], data), device);
+function writeFollowed(database: DatabaseSync, parts: readonly Part[]): void {
+  const ofHead = database.prepare("insert into device_head (device, data) values (?, ?)");
+  const ofDay = database.prepare(`insert into device_day
+    (device, day, odometer_mm, sensor1_ms, sensor2_ms, sensor3_ms, sensor4_ms, records, last, data)
+    values (:device, :day, :odometer_mm, :sensor1_ms, :sensor2_ms, :sensor3_ms, :sensor4_ms, :records, :last, :data)`);
+  const written = transactions(database);
+  for (const { keys, head, days } of parts)
+    for (const device of keys) {
+      written.next();
+      ofHead.run(device, headBytes(device, head));
+      for (const day of days) ofDay.run({ device, day: day.day, ...dayColumns(day), data: dayBytes(device, day) });
+    }
+  written.return();
 }

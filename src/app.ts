@@ -150,16 +150,11 @@ async function startParts(
   const certificates = await certificatesOf({ http: config.http.tls, device: config.device.tls }, log);
   await firstAccount(config, store);
   const operator = await operatorKey(config, store);
-  const { engine, ingest, follower } = createIngest(config, { store, bus, clock, ids, log, metrics });
-  const histories = new FoldedHistories({ ...store, heads: follower });
-  measureIngest(metrics, ingest);
-  measureFollower(metrics, follower);
-  measureStore(metrics, store);
+  const { engine, ingest, follower, histories, kept } = createIngest(config, { store, bus, clock, ids, log, metrics });
   const gateway = createGateway(
     { ...config.device, limits: config.device, tls: certificates.device },
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus, matchesSecret },
   );
-  const kept = { clockTrust: ingest.ownClock, positionKeeper: follower.keeping };
   const retention = new Retention({ store, clock, log, settings: config, ...kept });
   const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });
   const { sms, mailer, letters, asking } = await createSenders(config, { clock, ids, log, metrics });
@@ -290,11 +285,11 @@ function limitsOf(
   };
 }
 
-/** The way in, what follows from it, and the rules: each tells the others what they need to know. */
+/** The way in, what follows from it, the rules and the reading: each tells the others what they need to know. */
 function createIngest(
   config: Config,
   parts: Pick<HttpDeps, "bus" | "clock" | "ids" | "log" | "metrics"> & { readonly store: OpenedStore },
-): { readonly engine: RuleEngine; readonly ingest: Ingest; readonly follower: Follower } {
+) {
   const { store, metrics } = parts;
   const engine = new RuleEngine({
     ...parts,
@@ -309,7 +304,11 @@ function createIngest(
     { maxFutureMs: config.ingest.maxFutureSeconds * 1000 },
     { ...parts, following: follower, metrics: ingestMetrics(metrics), engine },
   );
-  return { engine, ingest, follower };
+  measureIngest(metrics, ingest);
+  measureFollower(metrics, follower);
+  measureStore(metrics, store);
+  const kept = { clockTrust: ingest.ownClock, positionKeeper: follower.keeping };
+  return { engine, ingest, follower, histories: new FoldedHistories({ ...store, heads: follower }), kept };
 }
 
 /** What the first start made, told by the first start that succeeded: one that found its port taken has shown it to nobody. */

@@ -46,7 +46,7 @@ const suites: Readonly<Record<string, readonly string[]>> = {
     ...named("outbox", "outbox-claims", "outbox-stop", "outbox-turns"),
   ],
   "kills, bursts and late reports; test/thorough/postgres-serve.test.ts kills the server": [
-    ...named("crash", "command-crash", "notice-crash", "bursts", "backlog", "late-reports", "http-reports"),
+    ...named("crash", "command-crash", "notice-crash", "bursts", "late-reports", "http-reports"),
   ],
 };
 

@@ -12,9 +12,9 @@ import type { Log } from "../ports/log.ts";
 import type { PositionStore } from "../ports/positions.ts";
 import { type DeviceStore, StoreUnavailable } from "../ports/store.ts";
 import { Commits } from "./commits.ts";
-import type { DeviceFold, WatchFor } from "./device-fold.ts";
+import type { DeviceFold } from "./device-fold.ts";
 import { bytesOfRecord, type FollowedDevice } from "./followed-device.ts";
-import { GuardedWatch } from "./guarded-watch.ts";
+import { watchFor } from "./guarded-watch.ts";
 import { Keeping } from "./keeping.ts";
 import { Lag } from "./lag.ts";
 import { Loading } from "./loading.ts";
@@ -213,7 +213,8 @@ export class Follower implements Following, Heads, LastLocations {
       isJudged = false;
     };
     try {
-      for (const outcome of fold.take(records, this.#watchFor(registered, unwatched))) this.#found(device, outcome);
+      for (const outcome of fold.take(records, watchFor(this.#deps, registered, unwatched)))
+        this.#found(device, outcome);
     } catch (error) {
       // A defect costs its device a turn of its own, and no other device anything.
       this.#deps.log.error({ error, device: registered.id }, "positions of a device can't be followed as they come");
@@ -230,22 +231,6 @@ export class Follower implements Following, Heads, LastLocations {
     const heardAt = records.reduce((last, { receivedAt }) => Math.max(last, receivedAt), 0);
     this.#tellEngine(registered, fold, 0, heardAt);
     this.#memory.weigh(device);
-  }
-
-  /** `unwatched`: the watch can't be made. */
-  #watchFor(device: WatchedDevice, unwatched: () => void = () => undefined): WatchFor {
-    const { engine, clock, log } = this.#deps;
-    return (standing) => {
-      const failed = (error: unknown) => log.error({ error, device: device.id }, "a rule of a device can't be judged");
-      try {
-        const watch = engine.watch(device, standing, clock.now());
-        return watch && new GuardedWatch(watch, failed);
-      } catch (error) {
-        failed(error);
-        unwatched();
-        return undefined;
-      }
-    };
   }
 
   #found(device: FollowedDevice, outcome: AlertOutcome): void {
@@ -294,7 +279,7 @@ export class Follower implements Following, Heads, LastLocations {
   }
 
   #tick(device: FollowedDevice, fold: DeviceFold, registered: WatchedDevice): void {
-    const outcome = fold.tick(this.#watchFor(registered));
+    const outcome = fold.tick(watchFor(this.#deps, registered));
     if (outcome === undefined) return;
     this.#found(device, outcome);
     this.#changed(device);

@@ -1,7 +1,36 @@
 import type { LocationAlerts } from "../model/alert.ts";
 import type { Totals } from "../model/location.ts";
 import type { Observation } from "../model/observation.ts";
-import type { AlertOutcome, Watch } from "../ports/alert-engine.ts";
+import type { AlertEngine, AlertOutcome, Watch, WatchedDevice } from "../ports/alert-engine.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { WatchFor } from "./device-fold.ts";
+
+/** What watches are made by. */
+export interface WatchDeps {
+  readonly engine: Pick<AlertEngine, "watch">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Makes watches of a device's rules, guarded. `unwatched`: one can't be made. */
+export function watchFor(
+  { engine, clock, log }: WatchDeps,
+  device: WatchedDevice,
+  unwatched: () => void = () => undefined,
+): WatchFor {
+  const failed = (error: unknown) => log.error({ error, device: device.id }, "a rule of a device can't be judged");
+  return (standing) => {
+    try {
+      const watch = engine.watch(device, standing, clock.now());
+      return watch && new GuardedWatch(watch, failed);
+    } catch (error) {
+      failed(error);
+      unwatched();
+      return undefined;
+    }
+  };
+}
 
 /**
  * A watch whose defects cost alerts only: a rule that can't be judged must not keep a device from being followed. After the first failure the watch finds nothing more in this batch; what it

@@ -200,7 +200,7 @@ const ingest = Type.Object({
 const follow = Type.Object({
   mostLagBytes: integer(1_073_741_824, {
     env: "WAYBEAM_FOLLOW_MOST_LAG_BYTES",
-    minimum: 1_048_576,
+    minimum: 16_384,
     maximum: 1_099_511_627_776,
     unit: "bytes",
     description:

@@ -22,7 +22,7 @@ export const store = Type.Object({
   }),
   packFromBytes: integer(67_108_864, {
     env: "WAYBEAM_STORE_PACK_FROM_BYTES",
-    minimum: 1_048_576,
+    minimum: 16_384,
     maximum: 17_179_869_184,
     unit: "bytes",
     description:
@@ -30,7 +30,7 @@ export const store = Type.Object({
   }),
   mostLogBytes: integer(1_073_741_824, {
     env: "WAYBEAM_STORE_MOST_LOG_BYTES",
-    minimum: 2_097_152,
+    minimum: 16_384,
     maximum: 1_099_511_627_776,
     unit: "bytes",
     description: "While the log has more, trackers wait for their acknowledgements until some of it is packed.",

@@ -57,6 +57,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     "alerts",
     "secret",
     "store",
+    "follow",
     "quotas",
     "notices.keepDays",
     "notices.keptPerDevice",

@@ -277,7 +277,9 @@ export class SqlitePositions implements PositionStore {
   #plan(): void {
     if (this.#running !== undefined || this.#closing.signal.aborted || this.#figures.logRows === 0) return;
     if (this.#unfollowed.through <= this.#packed) return;
-    if (this.#logBytes - this.#unfollowed.bytes >= this.#options.packFromBytes) this.#start();
+    // A log that is full before it has so many bytes makes room for those that wait.
+    const enough = Math.min(this.#options.packFromBytes, this.#options.mostLogBytes / 2);
+    if (this.#logBytes - this.#unfollowed.bytes >= enough) this.#start();
     else this.#timer ??= setTimeout(() => this.#start(), this.#options.packAfterMs).unref();
   }
 

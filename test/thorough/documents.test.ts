@@ -29,6 +29,9 @@ const notRun: Readonly<Record<string, string>> = {
   "docs/postgresql.md: systemctl stop waybeam":
     "it needs systemd and a database server; move-store-service.test.ts moves a store",
   "docs/restore.md: ./waybeam restore --replace ./monday": "it needs the service stopped; backup.test.ts restores",
+  "docs/restore.md: waybeam backup --replace /backup/newest && restic backup /backup/newest":
+    "it needs restic and its repository",
+  "docs/restore.md: litestream replicate -config litestream.yml": "it needs Litestream and a place for its copies",
   "docs/upgrade.md: npm ci": "it changes the checkout",
   "docs/upgrade.md: ./waybeam restore --replace ./before-upgrade":
     "it needs the service stopped; backup.test.ts restores",

@@ -12,6 +12,7 @@ const mostDevices = 500;
 const mostBytes = 4 * 1024 * 1024;
 /** Pauses after a failure, ms: of the store, and of one device alone, doubled each time. */
 const storePauseMs = 1000;
+const unreadPauseMs = 1000;
 const devicePauseMs = 1000;
 const longestPauseMs = 300_000;
 
@@ -79,15 +80,22 @@ export class Commits {
       this.#dirty.set(device, { place: this.#place, next: undefined, since, notBefore: 0, pauseMs: devicePauseMs });
     }
     if (soon) this.#soon.add(device);
-    this.#lookIn(soon ? soonMs : laterMs);
+    this.#lookIn(this.#soon.has(device) ? soonMs : laterMs);
+  }
+
+  /** A device is gone. */
+  drop(device: FollowedDevice): void {
+    this.#soon.delete(device);
+    if (this.#dirty.delete(device)) this.#tellFollowed();
   }
 
   #lookIn(ms: number): void {
-    const at = this.#deps.clock.monotonic() + ms;
+    const now = this.#deps.clock.monotonic();
+    const at = Math.max(now + ms, this.#pausedUntil);
     if (this.#running !== undefined || this.#isStopping || at >= this.#timerAt) return;
     clearTimeout(this.#timer);
     this.#timerAt = at;
-    this.#timer = setTimeout(() => this.#look(), ms).unref();
+    this.#timer = setTimeout(() => this.#look(), at - now).unref();
   }
 
   #look(): void {
@@ -103,11 +111,18 @@ export class Commits {
   /** Until something is due, ms; undefined: nothing waits. */
   #dueIn(): number | undefined {
     const now = this.#deps.clock.monotonic();
-    if (this.#dirty.size === 0) return undefined;
-    if (this.#pausedUntil > now) return this.#pausedUntil - now;
-    if (this.#soon.size > 0) return soonMs;
-    for (const { since } of this.#dirty.values()) return Math.max(since + laterMs - now, soonMs);
-    return undefined;
+    // Nothing of a device can be committed before it was read; that tells by `changed`, too.
+    const possibleAt = (device: FollowedDevice) =>
+      device.isRead ? (this.#dirty.get(device)?.notBefore ?? 0) : now + unreadPauseMs;
+    let first = Number.POSITIVE_INFINITY;
+    for (const device of this.#soon) first = Math.min(first, possibleAt(device));
+    for (const [device, { since }] of this.#dirty) {
+      const possible = possibleAt(device);
+      first = Math.min(first, Math.max(since + laterMs, possible));
+      // Those behind it changed later.
+      if (possible <= since + laterMs) break;
+    }
+    return first === Number.POSITIVE_INFINITY ? undefined : Math.max(first - now, soonMs);
   }
 
   async #run(): Promise<void> {
@@ -131,8 +146,9 @@ export class Commits {
       return some.size < mostDevices && bytes < mostBytes;
     };
     for (const device of this.#soon) {
-      // It is asked for again as long as something of it is being read.
-      if (!device.isRead && this.#dirty.has(device)) continue;
+      // It is asked for again when it was read, and when its pause is over.
+      const dirty = this.#dirty.get(device);
+      if (dirty !== undefined && (!device.isRead || dirty.notBefore > now)) continue;
       this.#soon.delete(device);
       if (!add(device)) return [...some];
     }
@@ -169,7 +185,8 @@ export class Commits {
       this.#dirty.delete(device);
       if (device.version === version) continue;
       const since = this.#deps.clock.monotonic();
-      this.#dirty.set(device, { ...dirty, place: dirty.next ?? this.#place, next: undefined, since });
+      const place = dirty.next ?? this.#place;
+      this.#dirty.set(device, { place, next: undefined, since, notBefore: 0, pauseMs: devicePauseMs });
     }
     this.#deps.committed(done);
     this.#tellFollowed();
@@ -211,6 +228,7 @@ export class Commits {
     const dirty = this.#dirty.get(device);
     this.#deps.log.error({ error, device: device.key }, "what follows from a device's positions can't be stored");
     if (dirty === undefined) return;
+    this.#soon.add(device);
     dirty.notBefore = this.#deps.clock.monotonic() + dirty.pauseMs;
     dirty.pauseMs = Math.min(2 * dirty.pauseMs, longestPauseMs);
   }

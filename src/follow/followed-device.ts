@@ -21,7 +21,9 @@ export function bytesOfRecord({ extras }: FreshRecord): number {
 export class FollowedDevice {
   readonly key: DeviceKey;
   /** As it was when it reported last. Undefined: nobody has asked since the start, or it was changed since. */
-  device: WatchedDevice | undefined;
+  #device: WatchedDevice | undefined;
+  /** As it was when it was last known: an older name is better than none for what is told of it. */
+  known: WatchedDevice | undefined;
   /** Undefined: its head was not read yet. */
   fold: DeviceFold | undefined;
   /** What came before its head was read. */
@@ -31,6 +33,8 @@ export class FollowedDevice {
   unread: { readonly from: number; readonly to: number } | undefined;
   /** Late records are being folded in their places. Resolves when that is over. */
   refolding: Promise<void> | undefined;
+  /** So many that need it without a refold are at work: see `Keeping`. */
+  holds = 0;
   /** How often in a row that failed. */
   failures = 0;
   /** Grows with each change. */
@@ -47,6 +51,15 @@ export class FollowedDevice {
   /** Everything that came is in the head, or noted there as late. */
   get isRead(): boolean {
     return this.fold !== undefined && this.waiting.length === 0 && this.unread === undefined;
+  }
+
+  get device(): WatchedDevice | undefined {
+    return this.#device;
+  }
+
+  set device(device: WatchedDevice | undefined) {
+    this.#device = device;
+    this.known = device ?? this.known;
   }
 
   /** Everything that came is in the head. */

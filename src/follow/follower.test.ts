@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { newAlert } from "../../test/contract/store/alert-values.ts";
 import { createMemoryBus } from "../../test/support/bus.ts";
 import { MemoryFollow } from "../../test/support/follow-memory.ts";
 import { until } from "../../test/support/gateway.ts";
@@ -17,6 +18,7 @@ import { DeviceFold } from "./device-fold.ts";
 import { FollowedDevice } from "./followed-device.ts";
 import { Follower, type FollowerDeps } from "./follower.ts";
 
+const dayS = 86_400;
 const start = Date.UTC(2026, 5, 1);
 const [one, other] = [device({ key: 1, id: "a" }), device({ key: 2, id: "b" })];
 const [first, second] = [
@@ -25,7 +27,7 @@ const [first, second] = [
 ];
 
 function record(at: number): FreshRecord {
-  const where = { valid: true, latitude: 48 + at / 1000, longitude: 11 };
+  const where = { valid: true, latitude: 48 + (at % 1000) / 1000, longitude: 11 };
   const fix: Fix = { type: "fix", time: start + at * 1000, ...where, alarms: [], readings: {}, attributes: {} };
   return freshRecordOf(fix, fix.time, start, false);
 }
@@ -44,27 +46,40 @@ function poison(at: number): FreshRecord {
 function world(context: TestContext, changes: Partial<AlertEngine> = {}) {
   const stored = new Map<DeviceKey, FreshRecord[]>();
   const failing = new Set<DeviceKey>();
+  const gone = new Set<DeviceKey>();
+  const reads: { gate: Promise<void> | undefined; count: number } = { gate: undefined, count: 0 };
   const positions: FollowerDeps["store"]["positions"] = {
     append: async () => 0,
     async read(key, { from, to }) {
+      reads.count++;
+      await reads.gate;
       if (failing.has(key)) throw new StoreUnavailable("a damaged page", undefined, "damaged");
       const records = (stored.get(key) ?? []).filter(({ time }) => time >= from && time <= to);
       return { records: records.toSorted((left, right) => left.time - right.time), unreadable: [] };
     },
     followed() {},
     async *unfollowed() {},
-    async deleteBefore() {},
+    async deleteBefore(key, moment) {
+      stored.set(
+        key,
+        (stored.get(key) ?? []).filter(({ time }) => time >= moment),
+      );
+    },
   };
-  const devices = { findByKey: async (key: DeviceKey) => [one, other].find((each) => each.key === key) };
-  const store = { follow: new MemoryFollow(), positions, devices, alerts: { list: async () => [] } };
+  const devices = {
+    findByKey: async (key: DeviceKey) => [one, other].find((each) => each.key === key && !gone.has(key)),
+  };
+  const follow = new MemoryFollow();
+  const bus = createMemoryBus();
+  const store = { follow, positions, devices, alerts: { list: async () => [] } };
   const follower = new Follower({
     ...{ store, clock: systemClock, log: silentLog, mostLagBytes: 1e9 },
-    bus: createMemoryBus(),
+    bus,
     engine: { ...noAlertEngine, ...changes },
   });
   context.after(() => follower.stop());
   const timeOf = async (key: DeviceKey) => (await follower.head(key))?.newest?.time;
-  return { follower, stored, failing, timeOf };
+  return { follower, stored, failing, gone, reads, follow, bus, timeOf };
 }
 
 test("a record that can't be folded as it comes holds up no other device, and is folded in its turn", async (context) => {
@@ -155,6 +170,60 @@ test("a device whose positions can't be read holds up no other one", async (cont
   assert.equal(await timeOf(1), undefined);
   failing.clear();
   await until(async () => (await timeOf(1)) === start + 1000);
+});
+
+test("a device that is gone rests, with late records and all", async (context) => {
+  const { follower, stored, gone, bus, timeOf, follow } = world(context);
+  stored.set(1, [record(1), record(2)]);
+  follower.appended([{ device: first, records: [record(2)] }], 1);
+  assert.equal(await timeOf(1), start + 2000);
+  follower.appended([{ device: first, records: [record(1)] }], 2);
+  gone.add(1);
+  bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "a" });
+  await until(() => follower.behind === 0);
+  assert.deepEqual([follower.uncommitted, follower.inMemory, follow.committed.length], [0, 0, 0]);
+});
+
+test("no refold begins while old positions of its device are deleted", async (context) => {
+  const { follower, stored, follow, reads, timeOf } = world(context);
+  const all = [record(10), record(40), record(dayS + 1), record(2 * dayS + 1)];
+  stored.set(1, [...all, record(20)]);
+  follower.appended([{ device: first, records: all }], 1);
+  await timeOf(1);
+  const [asked, read] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  follow.asked = asked.promise;
+  reads.gate = read.promise;
+  const deleted = follower.keeping.deleteBefore(1, start + dayS * 1000);
+  follower.appended([{ device: first, records: [record(20)] }], 2);
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  asked.resolve();
+  await deleted;
+  read.resolve();
+  await until(async () => follower.behind === 0 && (await follower.head(1))?.late.length === 0);
+  assert.deepEqual(
+    follow.daysOf(1).map(({ day }) => day - start / (dayS * 1000)),
+    [1],
+  );
+  assert.deepEqual((await follower.head(1))?.sumsBefore, await follow.sumsBefore(1, 1e6));
+});
+
+test("an alert is told though its device is changed before the commit", async (context) => {
+  let finds = 1;
+  const alert = newAlert(1, 1);
+  const watch: AlertEngine["watch"] = () => ({
+    ...{ full: false, late: undefined, observe: () => undefined, tick() {}, settled: () => undefined },
+    outcome: () => (finds-- > 0 ? { rules: undefined, alerts: [alert], notices: [], ended: [] } : undefined),
+  });
+  const { follower, bus, timeOf } = world(context, { watch });
+  const told: unknown[] = [];
+  bus.subscribe((event) => {
+    if (event.type === "committed") for (const { plan } of event.devices) told.push(...(plan.alerts ?? []));
+  });
+  await timeOf(1);
+  follower.appended([{ device: first, records: [record(1)] }], 1);
+  bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "a" });
+  await until(() => told.length > 0);
+  assert.deepEqual(told, [alert]);
 });
 
 test("nothing of a device is committed as followed while something that came is not in its head", () => {

@@ -85,10 +85,12 @@ export class Follower implements Following, Heads, LastLocations {
       registered: (device) => this.#registered(device),
       prepare: (device) => this.#prepare(device),
       readsOf: (device, registered) => readsOf(deps, device, registered),
+      gone: (device) => this.#gone(device),
       over: (device, outcome) => this.#refolded(device, outcome),
     });
     this.keeping = new Keeping({
       ...{ follow: store.follow, positions: store.positions },
+      device: (key) => this.#memory.of(key),
       loaded: (key) => this.#current(key),
       changed: (device) => this.#changed(device),
       write: (device) => this.#commits.write([device]),
@@ -256,9 +258,11 @@ export class Follower implements Following, Heads, LastLocations {
       const { alerts = [], ended = [] } = commit;
       const own = commit.notices?.length ?? 0;
       notices += own;
-      if (device.device === undefined) continue;
-      if (own > 0 && device.fold !== undefined) this.#tellEngine(device.device, device.fold, own);
-      if (alerts.length > 0 || ended.length > 0) told.push({ device: device.device, plan: { alerts, ended } });
+      // It may have been changed since.
+      const { known } = device;
+      if (known === undefined) continue;
+      if (own > 0 && device.fold !== undefined) this.#tellEngine(known, device.fold, own);
+      if (alerts.length > 0 || ended.length > 0) told.push({ device: known, plan: { alerts, ended } });
     }
     if (told.length > 0) this.#deps.bus.publish({ type: "committed", devices: told });
     if (notices > 0) this.#deps.bus.publish({ type: "noticesQueued" });
@@ -316,8 +320,15 @@ export class Follower implements Following, Heads, LastLocations {
     this.#memory.weigh(device);
   }
 
+  #gone(device: FollowedDevice): void {
+    this.#lag.set(device, 0);
+    this.#commits.drop(device);
+    this.#memory.drop(device);
+  }
+
   #isBusy(device: FollowedDevice): boolean {
     return (
+      device.holds > 0 ||
       this.#commits.has(device) ||
       this.#loading.has(device) ||
       this.#refolding.has(device) ||

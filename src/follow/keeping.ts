@@ -9,6 +9,7 @@ import type { FollowedDevice } from "./followed-device.ts";
 export interface KeepingDeps {
   readonly follow: Pick<FollowStore, "daysBefore" | "forgetDays">;
   readonly positions: Pick<PositionStore, "deleteBefore">;
+  readonly device: (key: DeviceKey) => FollowedDevice;
   /** The device with its head. */
   readonly loaded: (device: DeviceKey) => FollowedDevice | Promise<FollowedDevice>;
   readonly changed: (device: FollowedDevice) => void;
@@ -38,7 +39,19 @@ export class Keeping implements PositionKeeper {
   }
 
   async deleteBefore(key: DeviceKey, before: number): Promise<number> {
-    const device = await this.#deps.loaded(key);
+    const device = this.#deps.device(key);
+    // A refold would put days back that are deleted here. None begins from now on, and one that is under way ends first.
+    device.holds++;
+    try {
+      await this.#deps.loaded(key);
+      return await this.#deleteBefore(device, before);
+    } finally {
+      device.holds--;
+    }
+  }
+
+  async #deleteBefore(device: FollowedDevice, before: number): Promise<number> {
+    const { key } = device;
     const today = device.fold?.head.today?.day;
     // Today's sums stand in the head: it stays, however old it is.
     const day = Math.min(dayOf(before), today ?? Number.NEGATIVE_INFINITY);

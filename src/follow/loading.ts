@@ -104,6 +104,10 @@ export class Loading {
     const unread = devices.filter((device) => device.unread !== undefined);
     for (let at = 0; at < unread.length; at += readsAtOnce)
       await Promise.all(unread.slice(at, at + readsAtOnce).map((device) => this.#readUnread(device)));
+    // Whose account is not known could not take turns with others.
+    const unknown = devices.filter(({ known, fold }) => known === undefined && fold?.isLate === true);
+    for (let at = 0; at < unknown.length; at += readsAtOnce)
+      await Promise.all(unknown.slice(at, at + readsAtOnce).map((device) => this.#deps.register(device)));
     for (const device of devices) {
       this.#queue.delete(device);
       this.#deps.loaded(device);

@@ -46,6 +46,15 @@ export class Memory {
     return made;
   }
 
+  /** A device is gone. */
+  drop(device: FollowedDevice): void {
+    const { key } = device;
+    if (this.#devices.get(key) !== device) return;
+    this.#devices.delete(key);
+    this.#total -= this.#bytes.get(key) ?? 0;
+    this.#bytes.delete(key);
+  }
+
   /** A device has changed: it may be larger. */
   weigh(device: FollowedDevice): void {
     const { key, bytes } = device;
@@ -56,13 +65,11 @@ export class Memory {
 
   #makeRoom(): void {
     let looks = 0;
-    for (const [key, device] of this.#devices) {
+    for (const device of this.#devices.values()) {
       if (this.#devices.size <= this.#capacity && this.#total <= mostBytes) return;
       if (++looks > mostLooks) return;
       if (this.#isBusy(device)) continue;
-      this.#devices.delete(key);
-      this.#total -= this.#bytes.get(key) ?? 0;
-      this.#bytes.delete(key);
+      this.drop(device);
     }
   }
 }

@@ -49,4 +49,13 @@ describe("the pace of catching up", () => {
     assert.deepEqual([pace.next(1000), pace.next(1000), pace.next(1000), pace.next(1000)], [1, 4, 2, 3]);
     assert.equal(pace.behind, 0);
   });
+
+  it("has a device once, though its account was not known at first", () => {
+    const pace = new Pace();
+    pace.late(1, 0, 0);
+    pace.late(1, 7, 10);
+    assert.equal(pace.behind, 1);
+    assert.equal(pace.next(10_000), 1);
+    assert.equal(pace.next(20_000), undefined);
+  });
 });

@@ -16,23 +16,24 @@ const mostRemembered = 10_000;
 export class Pace {
   /** When each device that is behind is due, in the order in which they fell behind, by account. The account that had a turn last is last. */
   readonly #waiting = new Map<number, Map<DeviceKey, number>>();
-  #behind = 0;
+  /** Devices that are behind: each stands once, in whatever account it was first. */
+  readonly #behind = new Set<DeviceKey>();
   /** Until when devices pause, in the order of their last turns. */
   readonly #pauses = new Map<DeviceKey, number>();
   #restsUntil = Number.NEGATIVE_INFINITY;
 
   /** Devices that are behind. */
   get behind(): number {
-    return this.#behind;
+    return this.#behind.size;
   }
 
   /** A device has late records. More of them do not put its turn off. */
   late(device: DeviceKey, account: number, now: number): void {
+    if (this.#behind.has(device)) return;
     const own = this.#waiting.get(account) ?? new Map<DeviceKey, number>();
-    if (own.has(device)) return;
     own.set(device, Math.max(now + restMs, this.#pauses.get(device) ?? 0));
     this.#waiting.set(account, own);
-    this.#behind++;
+    this.#behind.add(device);
   }
 
   /** Takes the device whose turn it is: accounts take turns, and of an account's devices that are due, the one that fell behind first has it. Undefined: none is due. */
@@ -42,7 +43,7 @@ export class Pace {
       for (const [device, dueAt] of own) {
         if (dueAt > now) continue;
         own.delete(device);
-        this.#behind--;
+        this.#behind.delete(device);
         this.#waiting.delete(account);
         if (own.size > 0) this.#waiting.set(account, own);
         return device;
@@ -62,7 +63,7 @@ export class Pace {
 
   /** When something is due at the earliest. Undefined: nothing is behind. */
   dueAt(): number | undefined {
-    if (this.#behind === 0) return undefined;
+    if (this.#behind.size === 0) return undefined;
     let first = Number.POSITIVE_INFINITY;
     for (const own of this.#waiting.values()) for (const dueAt of own.values()) first = Math.min(first, dueAt);
     return Math.max(first, this.#restsUntil);

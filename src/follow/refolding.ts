@@ -18,6 +18,8 @@ export interface RefoldingDeps {
   /** Makes its rules ready, and commits its ended days, so that the store has them. */
   readonly prepare: (device: FollowedDevice) => Promise<void>;
   readonly readsOf: (device: FollowedDevice, registered: WatchedDevice) => RefoldReads;
+  /** The device is gone: nothing of it is needed any more. */
+  readonly gone: (device: FollowedDevice) => void;
   /** A turn is over: what waited meanwhile is to be taken. */
   readonly over: (device: FollowedDevice, outcome: ReviewOutcome | undefined) => void;
 }
@@ -48,7 +50,7 @@ export class Refolding {
   late(device: FollowedDevice, after = 0): void {
     if (this.#isStopping) return;
     this.#devices.set(device.key, device);
-    this.#pace.late(device.key, device.device?.accountKey ?? 0, this.#deps.clock.monotonic() + after);
+    this.#pace.late(device.key, device.known?.accountKey ?? 0, this.#deps.clock.monotonic() + after);
     this.#plan();
   }
 
@@ -73,6 +75,10 @@ export class Refolding {
     const device = key === undefined ? undefined : this.#devices.get(key);
     if (key === undefined || device === undefined) return;
     this.#devices.delete(key);
+    if (device.holds > 0) {
+      this.late(device);
+      return;
+    }
     const began = clock.monotonic();
     const turn = this.#turn(device);
     device.refolding = turn.then(() => undefined);
@@ -82,16 +88,17 @@ export class Refolding {
     } finally {
       this.#pace.took(key, clock.monotonic() - began, clock.monotonic());
     }
-    if (device.fold?.isLate === true && !isGone) this.late(device, pauseOf(device.failures));
+    if (isGone) this.#deps.gone(device);
+    else if (device.fold?.isLate === true) this.late(device, pauseOf(device.failures));
   }
 
   /** Whether the device is gone: then it never has another turn. */
   async #turn(device: FollowedDevice): Promise<boolean> {
     let outcome: ReviewOutcome | undefined;
     try {
-      await this.#deps.prepare(device);
       const registered = await this.#deps.registered(device);
       if (registered === undefined || device.fold === undefined) return registered === undefined;
+      await this.#deps.prepare(device);
       outcome = await refoldTurn(device.fold, this.#deps.readsOf(device, registered));
       device.failures = 0;
     } catch (error) {

@@ -21,6 +21,8 @@ export class MemoryFollow implements FollowStore {
   readonly committed: FollowCommit[] = [];
   /** Thrown by the next calls. */
   failure: Error | undefined;
+  /** Whoever asks what days hold waits for it. */
+  asked: Promise<void> | undefined;
   readonly #heads = new Map<number, string>();
   readonly #days = new Map<number, Map<number, string>>();
   /** Days that were deleted: their sums stay. */
@@ -64,6 +66,7 @@ export class MemoryFollow implements FollowStore {
   }
 
   async daysBefore(devices: readonly number[], before: number) {
+    await this.asked;
     await this.#turn();
     return devices.map((device) => {
       const days = this.daysOf(device).filter(({ day }) => day < before);

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { silentLog } from "../../test/support/silent-log.ts";
+import { StoreUnavailable } from "../ports/store.ts";
+import { Commits } from "./commits.ts";
+import { DeviceFold } from "./device-fold.ts";
+import { FollowedDevice } from "./followed-device.ts";
+
+/** Commits into a store that fails as told, by a clock that a test moves. */
+function world(context: TestContext, failure: (devices: readonly number[]) => Error | undefined) {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  let now = 0;
+  let looks = 0;
+  const tries: number[] = [];
+  const clock = {
+    now: () => now,
+    monotonic: () => {
+      looks++;
+      return now;
+    },
+  };
+  const store = {
+    async commit(batch: readonly { readonly device: number }[]) {
+      tries.push(now);
+      const error = failure(batch.map(({ device }) => device));
+      if (error !== undefined) throw error;
+    },
+  };
+  const commits = new Commits({ store, clock, log: silentLog, committed() {}, followed() {} });
+  const pass = async (ms: number) => {
+    for (const end = now + ms; now < end; ) {
+      now += 10;
+      context.mock.timers.tick(10);
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    }
+  };
+  const followed = (key: number) => {
+    const device = new FollowedDevice(key);
+    device.fold = new DeviceFold();
+    return device;
+  };
+  return { commits, tries, pass, followed, looks: () => looks };
+}
+
+test("a finding whose own commit fails is tried again after its pause, and nothing wakes for it before", async (context) => {
+  const { commits, tries, pass, followed, looks } = world(context, () => new Error("too large"));
+  commits.changed(followed(1), true);
+  await pass(900);
+  assert.deepEqual(tries, [20]);
+  await pass(2500);
+  assert.equal(tries.length, 3);
+  const before = looks();
+  await pass(500);
+  assert.equal(looks(), before);
+});
+
+test("a device that failed is not looked at all the time when it has waited for long", async (context) => {
+  const { commits, pass, followed, looks } = world(context, () => new Error("too large"));
+  commits.changed(followed(1), false);
+  await pass(100_000);
+  const before = looks();
+  await pass(1000);
+  assert.ok(looks() - before < 20);
+});
+
+test("while the store is down it has its pause, whatever is found meanwhile", async (context) => {
+  const { commits, tries, pass, followed } = world(context, () => new StoreUnavailable("down", undefined, "down"));
+  for (let key = 0; key < 100; key++) {
+    commits.changed(followed(key), true);
+    await pass(20);
+  }
+  assert.ok(tries.length <= 3, `${tries.length} tries`);
+});

@@ -21,8 +21,8 @@ export interface AttemptDeps {
 }
 
 /**
- * Tries what needs the store. Where it fails, the store itself is tried: while that fails too, the store is down, and the work waits. It is tried again once the store works: a
- * commit that failed may be found where it is read, as in a file that was moved away, and would be acknowledged as a repeat. Where the store works at once, the work is at fault.
+ * Tries what needs the store. Where it fails, the store itself is tried: while that fails too, the store is down, and the work waits until it works again. Where the store works at once,
+ * the work is at fault.
  */
 export class Attempts {
   readonly #deps: AttemptDeps;
@@ -38,9 +38,9 @@ export class Attempts {
     this.#stopping = true;
   }
 
-  /** Undefined: it is done. `last`: nothing can be divided any further, so a failure of the store, which may have been one of a moment, is tried once more. */
+  /** Undefined: it is done. A failure of a moment is tried once more: one that concerns no device alone, and where nothing can be divided any further (`last`) any failure of the store. */
   async run(work: () => Promise<void>, last: boolean): Promise<Failure | undefined> {
-    let again = last;
+    let again = true;
     for (;;) {
       try {
         await work();
@@ -50,7 +50,7 @@ export class Attempts {
         if (!(error instanceof StoreUnavailable)) return { error };
         this.#deps.metrics.unavailable.add(1);
         if (await this.#works(error)) {
-          if (!again) return { error };
+          if (!again || !(last || error.trouble === "down")) return { error };
           again = false;
         } else await this.#untilBack(error);
       }

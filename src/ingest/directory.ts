@@ -128,11 +128,6 @@ export class Directory {
     return device.live;
   }
 
-  /** What is remembered of a device turned out to be wrong: it is asked for again. */
-  doubt(key: DeviceKey): void {
-    this.#end(key);
-  }
-
   /** By which way the device reports now. */
   spoke(device: Admitted, by: CameBy): SpokenWay {
     return this.#ways.spoke(speaking(device), by);

@@ -27,7 +27,7 @@ const mostUnsureMs = 3_600_000;
 /** If no device has spoken for or against our clock for this time, what is old by our clock is deleted. */
 const mostSilentMs = 7 * 24 * 3_600_000;
 
-/** So many times as long as counting the votes took, they are not counted again: those of many accounts take milliseconds, and each commit may ask for it. */
+/** So many times as long as counting the votes took, they are not counted again: those of many accounts take milliseconds, and each append may ask for it. */
 const restTimes = 9;
 
 interface Vote {

@@ -62,7 +62,7 @@ export interface Intake {
   /** The device's commands may go this way from now on; it is recorded. */
   trust(device: Admitted, way: SpokenWay): void;
   /**
-   * Takes the reports of one message. `done` is called once, when the batch that holds them is committed (or they are refused);
+   * Takes the reports of one message. `done` is called once, when they are on disk (or refused, or have failed);
    * while the store is down it is simply not called yet. Reports keep their order within a device.
    */
   submit(device: Admitted, reports: readonly Report[], receivedAt: number, done: (outcome: Outcome) => void): void;

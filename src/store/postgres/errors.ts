@@ -17,6 +17,7 @@ const troubles: ReadonlyMap<string, StoreTrouble> = new Map([
   ["3D", "down"], // the database is gone
   ["40", "exhausted"], // conflicted with other transactions at each attempt
   ["42501", "down"], // the role has lost a right
+  ["55000", "down"], // in recovery: a standby, which a service asks for its timeline before anything else
   ["53", "down"], // insufficient resources: disk full, too many connections
   ["53200", "exhausted"], // out of memory
   ["55P03", "exhausted"], // another transaction holds what it needs for too long

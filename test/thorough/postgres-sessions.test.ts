@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { sql } from "kysely";
+import { checkedAddress } from "../../src/store/postgres/checks.ts";
+import { PostgresTables } from "../../src/store/postgres/dialect.ts";
 import { openPostgresRows } from "../../src/store/postgres/open.ts";
+import { makePool } from "../../src/store/postgres/pool.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { openPostgres, shortTimes } from "../support/postgres-store.ts";
 import { silentLog } from "../support/silent-log.ts";
@@ -40,6 +43,27 @@ describe("sessions of PostgreSQL", { skip: noPostgres }, () => {
     await server.ask("postgres", "alter system reset all");
     await server.ask("postgres", "select pg_reload_conf()");
     await rows.close();
+  });
+
+  it("a standby is not read from by a service: it may lack what was committed", async () => {
+    const standby = await PostgresServer.start({
+      files: { "standby.signal": "" },
+      // Not fewer than the server had when its data were made.
+      settings: [["max_connections", "100"]],
+    });
+    const address = await checkedAddress(await server.database(), shortTimes);
+    const itsAddress = { ...address, port: standby.port, database: "postgres" };
+    const pool = makePool({
+      address: itsAddress,
+      connections: 1,
+      times: shortTimes,
+      log: silentLog,
+      service: "a test",
+    });
+    const tables = new PostgresTables(pool, shortTimes.statement);
+    await assert.rejects(sql`select 1`.execute(tables), { name: "StoreUnavailable", trouble: "down" });
+    await tables.destroy();
+    await standby.stop();
   });
 
   it("a store is closed also where the server does not answer any more", async (context) => {

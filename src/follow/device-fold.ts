@@ -42,6 +42,8 @@ export class DeviceFold {
   #found: LocationAlerts | undefined;
   #rules: string | undefined;
   #keptFrom: number | undefined;
+  /** Days up to this one stand in the store, where the newest one is not known. */
+  #endedTo: number;
   /** Days that ended or were folded again, and are not committed. */
   #days = new Map<number, Day>();
   /** How many late records came so far. */
@@ -49,7 +51,8 @@ export class DeviceFold {
   /** What comes while late records are folded in their places. Undefined: none are. */
   #meanwhile: FreshRecord[] | undefined;
 
-  constructor(head: DeviceHead = noHead, spacing = usualSpacing) {
+  constructor(head: DeviceHead = noHead, spacing = usualSpacing, endedTo = Number.NEGATIVE_INFINITY) {
+    this.#endedTo = endedTo;
     this.#spacing = spacing;
     this.#late = new Map(head.late.map((span) => [span.day, span]));
     this.#newest = new Newest(head);
@@ -125,11 +128,12 @@ export class DeviceFold {
     for (const record of records) {
       if (record.time < (this.#keptFrom ?? record.time)) continue;
       const stands = this.#newest.standingOf(record);
-      if (stands === "late") {
+      if (stands === "repeat") continue;
+      if (stands === "late" || this.#isEnded(record.time)) {
         this.mark(record.time, record.time);
         this.lateRecords++;
+        continue;
       }
-      if (stands !== "next") continue;
       if (watch?.full === true) end();
       if (walk === undefined) {
         walk = this.#walkOn();
@@ -141,6 +145,11 @@ export class DeviceFold {
     }
     end();
     return outcomes;
+  }
+
+  /** Whether the store has this day, or a later one, though no newest day is known. */
+  #isEnded(time: number): boolean {
+    return this.#today === undefined && dayOf(time) <= this.#endedTo;
   }
 
   #walkOn(): DayWalk {
@@ -227,6 +236,7 @@ export class DeviceFold {
     this.#sumsBefore = added(this.#sumsBefore, difference(endedSums, keptSums));
     if (behindToday) this.#days.set(today.day, today);
     for (const day of ended) this.#days.set(day.day, day);
+    this.#endedTo = Math.max(this.#endedTo, ended.at(-1)?.day ?? this.#endedTo);
     if (last !== undefined) this.#today = last;
     for (const span of settled) if (this.#late.get(span.day) === span) this.#late.delete(span.day);
     this.#newest.take(found, isToEnd);

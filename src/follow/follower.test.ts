@@ -43,8 +43,11 @@ function poison(at: number): FreshRecord {
 }
 
 /** A follower over stores in memory. `stored`: what reading finds. */
-function world(context: TestContext, changes: Partial<AlertEngine> = {}) {
-  const stored = new Map<DeviceKey, FreshRecord[]>();
+function world(
+  context: TestContext,
+  changes: Partial<AlertEngine> = {},
+  { stored = new Map<DeviceKey, FreshRecord[]>(), follow = new MemoryFollow() } = {},
+) {
   const failing = new Set<DeviceKey>();
   const gone = new Set<DeviceKey>();
   const reads: { gate: Promise<void> | undefined; count: number } = { gate: undefined, count: 0 };
@@ -52,9 +55,9 @@ function world(context: TestContext, changes: Partial<AlertEngine> = {}) {
     append: async () => 0,
     async read(key, { from, to }) {
       reads.count++;
-      await reads.gate;
       if (failing.has(key)) throw new StoreUnavailable("a damaged page", undefined, "damaged");
       const records = (stored.get(key) ?? []).filter(({ time }) => time >= from && time <= to);
+      await reads.gate;
       return { records: records.toSorted((left, right) => left.time - right.time), unreadable: [] };
     },
     followed() {},
@@ -69,7 +72,6 @@ function world(context: TestContext, changes: Partial<AlertEngine> = {}) {
   const devices = {
     findByKey: async (key: DeviceKey) => [one, other].find((each) => each.key === key && !gone.has(key)),
   };
-  const follow = new MemoryFollow();
   const bus = createMemoryBus();
   const store = { follow, positions, devices, alerts: { list: async () => [] } };
   const follower = new Follower({
@@ -224,6 +226,32 @@ test("an alert is told though its device is changed before the commit", async (c
   bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "a" });
   await until(() => told.length > 0);
   assert.deepEqual(told, [alert]);
+});
+
+test("a damaged head comes to the fold of what is kept, and to the sums of what was deleted", async (context) => {
+  const all = [0, 1, 2, 3].flatMap((day) => [10, 20, 40].map((at) => record(day * dayS + at)));
+  const later = [record(2 * dayS + 30), record(3 * dayS + 50)];
+  const heads = [];
+  for (const isDamaged of [false, true]) {
+    const before = world(context);
+    before.stored.set(1, [...all]);
+    before.follower.appended([{ device: first, records: all }], 1);
+    await before.timeOf(1);
+    await before.follower.keeping.deleteBefore(1, start + dayS * 1000);
+    await before.follower.stop();
+    if (isDamaged) before.follow.damaged.add(1);
+    before.stored.set(1, [...(before.stored.get(1) ?? []), ...later]);
+    const { follower, timeOf } = world(context, {}, before);
+    follower.appended([{ device: first, records: later }], 2);
+    await until(async () => (await timeOf(1)) !== undefined && follower.behind === 0);
+    const head = await follower.head(1);
+    assert.deepEqual(head?.sumsBefore, await before.follow.sumsBefore(1, head?.today?.day ?? 0));
+    heads.push(head);
+  }
+  const [whole, damaged] = heads;
+  assert.ok((whole?.sumsBefore.odometerMm ?? 0) > 0);
+  assert.equal(damaged?.keptFrom, start + dayS * 1000);
+  assert.deepEqual(damaged, whole);
 });
 
 test("nothing of a device is committed as followed while something that came is not in its head", () => {

@@ -7,7 +7,8 @@ import type { FollowStore, FreshRecord } from "../ports/follow.ts";
 import type { Log } from "../ports/log.ts";
 import type { PositionPage } from "../ports/positions.ts";
 import { StoreUnavailable } from "../ports/store.ts";
-import { noSums } from "./days.ts";
+import { usualSpacing } from "./day-walk.ts";
+import { beginOf, dayOf } from "./days.ts";
 import { DeviceFold } from "./device-fold.ts";
 import type { FollowedDevice } from "./followed-device.ts";
 
@@ -17,10 +18,12 @@ const mostHeads = 500;
 const readsAtOnce = 16;
 /** Pause after a failure, ms. */
 const pauseMs = 1000;
+/** Behind all days. */
+const lastDay = dayOf(8.64e15);
 
 /** What loading works with. */
 export interface LoadingDeps {
-  readonly store: Pick<FollowStore, "heads">;
+  readonly store: Pick<FollowStore, "heads" | "days" | "sumsBefore">;
   /** Loads the rules of these accounts; undefined: they are there. */
   readonly prepare: (accounts: ReadonlySet<number>) => Promise<void> | undefined;
   /** Sets how the device is registered; after a start nobody has told. */
@@ -98,9 +101,7 @@ export class Loading {
     await this.#deps.prepare(new Set(devices.flatMap(({ device }) => device?.accountKey ?? [])));
     const missing = devices.filter(({ fold }) => fold === undefined);
     const heads = await this.#heads(missing.map(({ key }) => key));
-    missing.forEach((device, at) => {
-      device.fold ??= foldOf(heads[at]);
-    });
+    for (const [at, device] of missing.entries()) device.fold ??= await this.#foldOf(device.key, heads[at]);
     const unread = devices.filter((device) => device.unread !== undefined);
     for (let at = 0; at < unread.length; at += readsAtOnce)
       await Promise.all(unread.slice(at, at + readsAtOnce).map((device) => this.#readUnread(device)));
@@ -156,6 +157,26 @@ export class Loading {
     }
   }
 
+  /**
+   * A damaged head is made anew: everything that is kept is late. What ended days add up to is known, those that were deleted included; and where the first one that is kept has something
+   * before it, that was deleted.
+   */
+  async #foldOf(device: DeviceKey, head: DeviceHead | undefined | "damaged"): Promise<DeviceFold> {
+    const { store } = this.#deps;
+    if (head !== "damaged" && (head?.today !== undefined || (head?.late.length ?? 0) === 0))
+      return new DeviceFold(head);
+    const [last] = await store.days(device, { order: "last", limit: 1 });
+    if (head !== "damaged") return new DeviceFold(head, usualSpacing, last?.day);
+    const [first] = await store.days(device, { order: "first", limit: 1 });
+    const deletedTo = first?.before.time;
+    const keptFrom = deletedTo === undefined ? undefined : beginOf(dayOf(deletedTo) + 1);
+    const from = keptFrom ?? 0;
+    const late = [{ day: dayOf(from), from, to: Number.MAX_SAFE_INTEGER }];
+    const sumsBefore = await store.sumsBefore(device, lastDay);
+    const made = { sumsBefore, late, ...(keptFrom !== undefined && { keptFrom }) };
+    return new DeviceFold(made, usualSpacing, last?.day);
+  }
+
   /** Reads no more. */
   async stop(): Promise<void> {
     this.#isStopping = true;
@@ -168,10 +189,4 @@ export class Loading {
 /** A stored record as if it had just come. */
 function freshOf(record: SaidRecord): FreshRecord {
   return { ...observationOf(record), ...stepOf(record), ...record, speed: record.speed, course: record.course };
-}
-
-/** Everything of a damaged head is late. */
-function foldOf(head: DeviceHead | undefined | "damaged"): DeviceFold {
-  if (head !== "damaged") return new DeviceFold(head);
-  return new DeviceFold({ sumsBefore: noSums, late: [{ day: 0, from: 0, to: Number.MAX_SAFE_INTEGER }] });
 }

@@ -1,6 +1,7 @@
 import type { Day, DeviceHead } from "../../src/model/follow.ts";
 import type { TotalsSums } from "../../src/model/location.ts";
 import type { DaysAsk, FollowCommit, FollowStore } from "../../src/ports/follow.ts";
+import { StoreUnavailable } from "../../src/ports/store.ts";
 
 const noSums: TotalsSums = { odometerMm: 0, sensorMs: [0, 0, 0, 0] };
 
@@ -21,6 +22,8 @@ export class MemoryFollow implements FollowStore {
   readonly committed: FollowCommit[] = [];
   /** Thrown by the next calls. */
   failure: Error | undefined;
+  /** Devices whose heads are damaged, until they are committed again. */
+  readonly damaged = new Set<number>();
   /** Whoever asks what days hold waits for it. */
   asked: Promise<void> | undefined;
   readonly #heads = new Map<number, string>();
@@ -30,6 +33,8 @@ export class MemoryFollow implements FollowStore {
 
   async heads(devices: readonly number[]): Promise<readonly (DeviceHead | undefined)[]> {
     await this.#turn();
+    if (devices.some((device) => this.damaged.has(device)))
+      throw new StoreUnavailable("a damaged head", undefined, "damaged");
     return devices.map((device) => {
       const text = this.#heads.get(device);
       return text === undefined ? undefined : JSON.parse(text);
@@ -40,6 +45,7 @@ export class MemoryFollow implements FollowStore {
     await this.#turn();
     for (const commit of batch) {
       this.committed.push(commit);
+      this.damaged.delete(commit.device);
       this.#heads.set(commit.device, JSON.stringify(commit.head));
       const days = this.#days.get(commit.device) ?? new Map<number, string>();
       this.#days.set(commit.device, days);

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { SecretKeyUnusable } from "../secrets/key-file.ts";
 import { makePrivate, sync, writePrivate } from "../sqlite/private-files.ts";
 import { copyPrivate, isThere, type Sum, sumOf } from "./files.ts";
@@ -84,6 +85,7 @@ async function write(options: BackupOptions, folder: string, work: LongWork): Pr
   // The rows first: what the follower wrote is then behind the positions of the copy, and is made good when it is opened. The other way round, totals would hold what is not there.
   vacuumInto(from.rows, join(folder, names.rows), work);
   vacuumInto(from.positions, join(folder, names.positions), work);
+  giveNoNumberAgain(from.rows, join(folder, names.rows));
   const walBytes = Object.values(from).reduce((sum, file) => sum + sizeOf(`${file}-wal`), 0);
   const { devices, positions, keys, data } = await verify(folder, work);
   const withKey = await copyKeys(options, folder, keys, work);
@@ -106,6 +108,23 @@ function vacuumInto(from: string, to: string, { signal, progress }: LongWork): v
     database.prepare("vacuum into ?").run(to);
   } finally {
     database.close();
+  }
+  sync(to);
+}
+
+/** A device that was added between the two copies has positions in the copy, but no row. Its number must not become another device's, who would be shown them. */
+function giveNoNumberAgain(from: string, to: string): void {
+  const live = openToRead(from);
+  const copy = new DatabaseSync(to);
+  try {
+    const given = live.prepare("select seq from sqlite_sequence where name = 'device'").get();
+    if (given === undefined) return;
+    copy.exec("begin immediate; delete from sqlite_sequence where name = 'device'");
+    copy.prepare("insert into sqlite_sequence (name, seq) values ('device', ?)").run(Number(given.seq));
+    copy.exec("commit");
+  } finally {
+    copy.close();
+    live.close();
   }
   sync(to);
 }

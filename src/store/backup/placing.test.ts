@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { beginRestore, dropRestore, finishRestore, isRestorePending, placeRestore } from "./placing.ts";
 import { BackupRefused } from "./refused.ts";
 
-const oldFiles = ["waybeam.db", "waybeam.db-wal", "waybeam.db-open", "secret.key", "credentials.json", "token"];
+const oldFiles = ["waybeam.db", "waybeam.db-wal", "secret.key", "credentials.json", "token"];
 const newFiles = ["waybeam.db", "secret.key"];
 const notOurs = "notes.txt";
 

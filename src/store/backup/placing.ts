@@ -22,7 +22,6 @@ const newName = "new";
 /** What belongs to the databases, the one last by which a folder is known. `token` was made by the keys in it. */
 const ofDatabases = [
   ...[names.positions, names.rows].flatMap((name) => ["-wal", "-shm", "-journal"].map((end) => `${name}${end}`)),
-  "waybeam.db-open",
   "token",
   names.positions,
   names.rows,

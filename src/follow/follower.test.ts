@@ -95,7 +95,9 @@ test("a record that can't be folded as it comes holds up no other device, and is
   ];
   follower.appended(batch, 1);
   assert.equal(await timeOf(2), start + 3000);
+  await until(() => follower.lateSeconds > 0);
   await until(async () => (await timeOf(1)) === start + 2000 && follower.behind === 0);
+  assert.equal(follower.lateSeconds, 0);
 });
 
 test("a device whose rules can't be watched is followed all the same, and so are others", async (context) => {

@@ -138,6 +138,11 @@ export class Follower implements Following, Heads, LastLocations {
     return this.#refolding.behind;
   }
 
+  /** For how long the first of them has waited, seconds. */
+  get lateSeconds(): number {
+    return this.#refolding.lateMs / 1000;
+  }
+
   /** Devices with something that is not committed. */
   get uncommitted(): number {
     return this.#commits.size;

@@ -9,6 +9,11 @@ export function measureFollower(metrics: Metrics, follower: Follower): void {
     () => follower.behind,
   );
   metrics.gauge(
+    "waybeam_follow_late_seconds",
+    "For how long the device that has waited longest has had late positions that are not folded in their places.",
+    () => follower.lateSeconds,
+  );
+  metrics.gauge(
     "waybeam_follow_lag_bytes",
     "Memory of positions that are stored and not followed yet (an estimate).",
     () => follower.lagBytes,

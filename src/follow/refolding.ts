@@ -29,6 +29,8 @@ export class Refolding {
   readonly #deps: RefoldingDeps;
   readonly #pace = new Pace();
   readonly #devices = new Map<number, FollowedDevice>();
+  /** Since when devices have late records, in that order. */
+  readonly #since = new Map<FollowedDevice, number>();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #isStopping = false;
@@ -42,6 +44,12 @@ export class Refolding {
     return this.#pace.behind + (this.#running === undefined ? 0 : 1);
   }
 
+  /** For how long the first of them has had late records, ms. */
+  get lateMs(): number {
+    for (const since of this.#since.values()) return this.#deps.clock.monotonic() - since;
+    return 0;
+  }
+
   has(device: FollowedDevice): boolean {
     return this.#devices.has(device.key);
   }
@@ -50,6 +58,7 @@ export class Refolding {
   late(device: FollowedDevice, after = 0): void {
     if (this.#isStopping) return;
     this.#devices.set(device.key, device);
+    if (!this.#since.has(device)) this.#since.set(device, this.#deps.clock.monotonic());
     this.#pace.late(device.key, device.known?.accountKey ?? 0, this.#deps.clock.monotonic() + after);
     this.#plan();
   }
@@ -88,6 +97,7 @@ export class Refolding {
     } finally {
       this.#pace.took(key, clock.monotonic() - began, clock.monotonic());
     }
+    if (isGone || device.fold?.isLate !== true) this.#since.delete(device);
     if (isGone) this.#deps.gone(device);
     else if (device.fold?.isLate === true) this.late(device, pauseOf(device.failures));
   }

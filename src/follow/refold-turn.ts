@@ -6,7 +6,7 @@ import type { Review, ReviewOutcome, ReviewStart, ToldAlert } from "../ports/ale
 import type { FollowStore } from "../ports/follow.ts";
 import type { PositionPage, PositionPlace } from "../ports/positions.ts";
 import { usualSpacing } from "./day-walk.ts";
-import { added, dayOf, noSums, plus } from "./days.ts";
+import { added, asBeginning, dayOf, noSums, plus, withRules } from "./days.ts";
 import type { DeviceFold } from "./device-fold.ts";
 import { Newest } from "./newest.ts";
 import { Refold, type RulesBeside } from "./refold.ts";
@@ -95,9 +95,10 @@ class Turn {
   async #readKept(day: number): Promise<void> {
     const [before, from] = await Promise.all([
       this.#reads.days({ to: day - 1, order: "last", limit: 1 }),
-      this.#reads.days({ from: day, order: "first", limit: mostDays }),
+      // One more: where a turn goes no further, it tells the next day how it begins.
+      this.#reads.days({ from: day, order: "first", limit: mostDays + 1 }),
     ]);
-    if (from.length === mostDays) this.#horizon = from.at(-1)?.day ?? day;
+    if (from.length > mostDays) this.#horizon = from[mostDays - 1]?.day ?? day;
     this.#kept = [...before, ...from];
   }
 
@@ -139,7 +140,7 @@ class Turn {
     if (refold === undefined) return undefined;
     const outcome = await this.#reviewed(refold);
     if (outcome === "anew" || outcome?.isWhole === false) return outcome === "anew" ? undefined : outcome;
-    const days = this.#withEnd(refold.days());
+    const days = [...this.#withEnd(refold.days()), ...this.#goneOn(refold)];
     const folded = new Set(days.map(({ day }) => day));
     const before = this.#kept.filter(({ day }) => folded.has(day));
     const nextTime = this.#nextTime;
@@ -149,6 +150,15 @@ class Turn {
     const rules = outcome && { text: outcome.rules };
     fold.refolded({ days, before, settled, nextTime, found: this.#found, isToEnd: this.#isToEnd }, rules);
     return outcome;
+  }
+
+  /** The first kept day behind a turn that others interrupt, with what is before it now: the next turn begins there. */
+  #goneOn({ day, point }: Refold): readonly Day[] {
+    if (this.#nextTime === undefined || day === undefined) return [];
+    const next = this.#kept.find((one) => one.day > day);
+    const review = this.#review;
+    const behind = review === undefined ? point : withRules(point, review.settled());
+    return next === undefined ? [] : [{ ...next, before: asBeginning(behind) }];
   }
 
   /** "anew": the rules were changed meanwhile. */

@@ -205,7 +205,7 @@ describe("what is managed, in a browser", { skip: noBrowser }, () => {
     assert.deepEqual(Object(rule?.channels).webhook?.[0]?.url, "https://example.com/hook");
     assert.deepEqual(Object(rule?.channels).email?.[0]?.language, "es");
     assert.deepEqual(rule?.conditions, [{ attribute: "battery", operator: "less", value: 20 }]);
-    assert.deepEqual(Object(rule?.commands?.[0]), {
+    assert.deepEqual(Object(rule).commands[0], {
       ...{ command: "RELAY,1#", format: "Text", sms: false, encode: true, delaySeconds: 30 },
     });
     assert.deepEqual(Object(rule?.schedule).days, ["tuesday", "wednesday", "thursday", "friday"]);

@@ -27,8 +27,8 @@ export function momentOrNull(field: string, before: string | null | undefined, t
 
 /** The moment that an address names; undefined: none, so that whoever reads it takes its own. */
 export function momentIn(query: URLSearchParams, name: string): string | undefined {
-  const given = query.get(name) ?? "";
-  return Number.isNaN(Date.parse(given)) ? undefined : given;
+  const moment = Date.parse(query.get(name) ?? "");
+  return Number.isNaN(moment) ? undefined : new Date(moment).toISOString();
 }
 
 /** The day of a zone that was so many days ago; the present one ends now. */

@@ -25,6 +25,7 @@ let devices = $state.raw<ReadonlyMap<string, Device>>(new Map());
 let alerts = $state.raw<ReadonlyMap<string, Alert>>(new Map());
 let told = $state.raw<ReadonlyMap<string, Alert>>(new Map());
 let complete = $state(false);
+let listed = $state(false);
 
 /** Grows, at most four times a second, when something of the fleet has changed. */
 export function fleetVersion(): number {
@@ -45,6 +46,10 @@ export function isLate(): boolean {
 /** Devices by id. */
 export function deviceList(): ReadonlyMap<string, Device> {
   return devices;
+}
+/** Whether the list of devices was read. */
+export function isListed(): boolean {
+  return listed;
 }
 /** A device's name as it is shown; its id where it has none. */
 export function nameOf(id: string): string {
@@ -85,6 +90,7 @@ export async function loadDevices(): Promise<void> {
     (page) => page.devices,
   );
   devices = new Map(list.map((device) => [device.id, device]));
+  listed = true;
   for (const id of fleet.ids) if (id !== undefined && !devices.has(id)) fleet.remove(id);
 }
 

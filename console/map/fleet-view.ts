@@ -2,6 +2,7 @@ import type { Map as LibreMap, MapMouseEvent } from "maplibre-gl";
 import { bubbleAt, deviceAt, type Picture, pictureOf, type View } from "../live/grid.ts";
 import { mercatorX, mercatorY, placeOf } from "../live/mercator.ts";
 import type { FleetStore } from "../live/store.ts";
+import { labelOf } from "../words/shown.ts";
 import { DevicesLayer } from "./devices-layer.ts";
 import { fontOf, nothing, setData } from "./map.ts";
 import type { MapColours } from "./style.ts";
@@ -213,8 +214,8 @@ export class FleetView {
     const counts = bubbles.map(({ x, y, count }) => point(placeOf(x, y), { count: shortCount(count) }));
     const rows = bubbles.length === 0 && singles.length <= mostNames ? [...singles] : [];
     const names = rows.map((row) => {
-      const name = this.#options.nameOf(this.#options.store.ids[row] ?? "");
-      return point(this.#placeOf(row), { name: name.length > 40 ? `${name.slice(0, 40)}…` : name });
+      const name = labelOf(this.#options.nameOf(this.#options.store.ids[row] ?? ""));
+      return point(this.#placeOf(row), { name });
     });
     setData(this.#map, "fleet", { type: "FeatureCollection", features: [...counts, ...names] });
   }

@@ -1,5 +1,5 @@
 import type { Map as LibreMap } from "maplibre-gl";
-import { shownText } from "../words/shown.ts";
+import { labelOf } from "../words/shown.ts";
 import { fontOf, nothing, setData } from "./map.ts";
 import type { MapColours } from "./style.ts";
 import { areaOf, boundsOf } from "./zone-shape.ts";
@@ -44,7 +44,7 @@ export function setZones(map: LibreMap, zones: readonly Zone[]): void {
 }
 
 function featuresOf({ id, name, geometry }: Zone): GeoJSON.Feature[] {
-  const properties = { id, name: shownText(name).slice(0, 60) };
+  const properties = { id, name: labelOf(name) };
   const [west = 0, south = 0, east = 0, north = 0] = boundsOf(geometry.coordinates) ?? [];
   return [
     { type: "Feature", properties, geometry: areaOf(geometry) },

@@ -55,6 +55,11 @@ export function moment(value: string | number | null | undefined, now = Date.now
   return day.format(date) === day.format(now) ? time.format(date) : `${day.format(date)}, ${time.format(date)}`;
 }
 
+/** A day of the calendar, "2026-01-15". */
+export function date(day: string): string {
+  return new Intl.DateTimeFormat(loaded, { dateStyle: "medium", timeZone: "UTC" }).format(new Date(day));
+}
+
 /** How long ago something was. */
 export function ago(value: string | number | null | undefined, now: number): string {
   if (value === undefined || value === null) return t("time.never");

@@ -14,3 +14,12 @@ export function shownText(text: string): string {
 export function isolated(text: string): string {
   return `\u2068${shownText(text)}\u2069`;
 }
+
+/** Letters of a name on a map: more would cover what lies around it. */
+const mostLabel = 40;
+
+/** A name as it stands on a map. */
+export function labelOf(name: string): string {
+  const letters = [...shownText(name)];
+  return letters.length > mostLabel ? `${letters.slice(0, mostLabel).join("")}…` : letters.join("");
+}

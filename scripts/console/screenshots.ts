@@ -61,6 +61,7 @@ const pages = {
   "zone-new": "/zones/new",
   rules: "/rules",
   "rule-new": "/rules/new",
+  unknown: "/device/nobody/now",
   devices: "/manage/devices",
   import: "/manage/import",
   quarantine: "/manage/quarantine",

@@ -176,6 +176,16 @@ describe("what is managed, in a browser", { skip: noBrowser }, () => {
     await page.getByLabel("Mon", { exact: true }).uncheck();
     await page.getByRole("button", { name: "Add a webhook or chat" }).click();
     await page.getByLabel("Address or chat").fill("https://example.com/hook");
+    await page.getByRole("button", { name: "Add a condition" }).click();
+    await page.getByLabel("Reading").fill("battery");
+    await page.getByLabel("Comparison").selectOption({ label: "is under" });
+    await page.getByLabel("Value", { exact: true }).fill("20");
+    await page.getByRole("button", { name: "Add a command" }).click();
+    await page.getByLabel("Command", { exact: true }).fill("RELAY,1#");
+    await page.getByLabel("After (s)").fill("30");
+    await page.getByRole("button", { name: "Add an e-mail address" }).click();
+    await page.getByLabel("E-mail address").fill("ana@example.com");
+    await page.getByLabel("Language").selectOption("es");
     await page.getByRole("button", { name: "Save" }).click();
     await page.locator(".problem", { hasText: "secret" }).waitFor();
     await page.getByLabel("Secret or token").fill("0123456789abcdef");
@@ -193,6 +203,11 @@ describe("what is managed, in a browser", { skip: noBrowser }, () => {
     await page.locator("tbody tr", { hasText: "<img src=x" }).waitFor();
     const [rule] = await list("/api/alertRules", "rules");
     assert.deepEqual(Object(rule?.channels).webhook?.[0]?.url, "https://example.com/hook");
+    assert.deepEqual(Object(rule?.channels).email?.[0]?.language, "es");
+    assert.deepEqual(rule?.conditions, [{ attribute: "battery", operator: "less", value: 20 }]);
+    assert.deepEqual(Object(rule).commands[0], {
+      ...{ command: "RELAY,1#", format: "Text", sms: false, encode: true, delaySeconds: 30 },
+    });
     assert.deepEqual(Object(rule?.schedule).days, ["tuesday", "wednesday", "thursday", "friday"]);
     await page.goto("/manage/webhooks");
     await page.getByText("https://example.com/hook").waitFor();

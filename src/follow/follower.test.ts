@@ -14,9 +14,10 @@ import { systemClock } from "../observe/index.ts";
 import type { AlertEngine } from "../ports/alert-engine.ts";
 import type { FreshRecord } from "../ports/follow.ts";
 import { StoreUnavailable } from "../ports/store.ts";
+import type { FollowerDeps } from "./deps.ts";
 import { DeviceFold } from "./device-fold.ts";
 import { FollowedDevice } from "./followed-device.ts";
-import { Follower, type FollowerDeps } from "./follower.ts";
+import { Follower } from "./follower.ts";
 
 const dayS = 86_400;
 const start = Date.UTC(2026, 5, 1);

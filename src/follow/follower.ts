@@ -1,20 +1,15 @@
 import type { Device, DeviceKey } from "../model/device.ts";
 import type { DeviceHead } from "../model/follow.ts";
-import { fuelTablesOf } from "../model/fuel-table.ts";
 import type { Standing } from "../model/standing.ts";
-import type { AlertEngine, AlertOutcome, WatchedDevice } from "../ports/alert-engine.ts";
-import type { AlertStore } from "../ports/alert-store.ts";
-import type { Bus } from "../ports/bus.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { AppendedRecords, Following, FollowStore, FreshRecord, Heads } from "../ports/follow.ts";
+import type { AlertOutcome, WatchedDevice } from "../ports/alert-engine.ts";
+import type { AppendedRecords, Following, FreshRecord, Heads } from "../ports/follow.ts";
 import type { LastLocations, Latest } from "../ports/last-location.ts";
-import type { Log } from "../ports/log.ts";
-import type { PositionStore } from "../ports/positions.ts";
-import { type DeviceStore, StoreUnavailable } from "../ports/store.ts";
+import { StoreUnavailable } from "../ports/store.ts";
 import { Commits } from "./commits.ts";
+import type { FollowerDeps } from "./deps.ts";
 import type { DeviceFold } from "./device-fold.ts";
 import { bytesOfRecord, type FollowedDevice } from "./followed-device.ts";
-import { watchFor } from "./guarded-watch.ts";
+import { watchedOf, watchFor } from "./guarded-watch.ts";
 import { Keeping } from "./keeping.ts";
 import { Lag } from "./lag.ts";
 import { Loading } from "./loading.ts";
@@ -28,22 +23,6 @@ const mostWaitingBytes = 8 * 1024 * 1024;
 
 /** Records that nobody followed are taken as if they had just come, so many of each device. */
 const mostUnreadRecords = 1000;
-
-/** What the follower works with. */
-export interface FollowerDeps {
-  readonly store: {
-    readonly follow: FollowStore;
-    readonly positions: Pick<PositionStore, "append" | "read" | "unfollowed" | "followed" | "deleteBefore">;
-    readonly alerts: Pick<AlertStore, "list">;
-    readonly devices: Pick<DeviceStore, "findByKey">;
-  };
-  readonly engine: AlertEngine;
-  readonly bus: Bus;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** More bytes than this may not wait to be followed. */
-  readonly mostLagBytes: number;
-}
 
 /**
  * Follows what is appended: folds each device's records, judges its rules, and commits what follows from them. Newer records are taken at once; late ones are folded in their places when it
@@ -407,9 +386,4 @@ export class Follower implements Following, Heads, LastLocations {
     await this.#loading.stop();
     await this.#commits.stop();
   }
-}
-
-/** A device as rules see it. */
-function watchedOf({ key, accountKey, id, name, expires, odometerStart, tags }: Device): WatchedDevice {
-  return { key, accountKey, id, name, expires, odometerStart, fuelTables: fuelTablesOf(tags) };
 }

@@ -1,4 +1,6 @@
 import type { LocationAlerts } from "../model/alert.ts";
+import type { Device } from "../model/device.ts";
+import { fuelTablesOf } from "../model/fuel-table.ts";
 import type { Totals } from "../model/location.ts";
 import type { Observation } from "../model/observation.ts";
 import type { AlertEngine, AlertOutcome, Watch, WatchedDevice } from "../ports/alert-engine.ts";
@@ -85,4 +87,9 @@ export class GuardedWatch implements Watch {
       return otherwise;
     }
   }
+}
+
+/** A device as rules see it. */
+export function watchedOf({ key, accountKey, id, name, expires, odometerStart, tags }: Device): WatchedDevice {
+  return { key, accountKey, id, name, expires, odometerStart, fuelTables: fuelTablesOf(tags) };
 }

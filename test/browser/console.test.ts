@@ -93,6 +93,26 @@ describe("the console in a browser", { skip: noBrowser }, () => {
     await page.locator(".player output", { hasNotText: first ?? "" }).waitFor();
   });
 
+  it("the past is told by days, of another range when it is chosen", async () => {
+    const { page } = await open();
+    await signIn(page, service.email, `/device/${van}/past?from=2020&to=junk`);
+    const days = page.locator("table", { has: page.getByRole("columnheader", { name: "Driving" }) });
+    await days.locator("tbody tr").first().waitFor();
+    const asked = page.waitForResponse((response) => response.url().endsWith("/days"));
+    await page.getByRole("button", { name: "7 days" }).click();
+    assert.equal((await asked).status(), 200);
+    await days.locator("tbody tr").first().waitFor();
+  });
+
+  it("a device that is none has one page that says so, with a way back", async () => {
+    const { page } = await open();
+    await signIn(page, service.email, "/device/nope/past");
+    await page.getByRole("heading", { name: "Not found" }).waitFor();
+    assert.equal(await page.getByRole("navigation", { name: "Of this device" }).count(), 0);
+    await page.locator("main").getByRole("link", { name: "Map" }).click();
+    await page.locator(".map[data-in-view]").waitFor();
+  });
+
   it("a command is sent, and what became of it is shown live", async () => {
     const { page } = await open();
     await signIn(page, service.email, `/device/${van}/commands`);

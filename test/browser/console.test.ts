@@ -81,6 +81,14 @@ describe("the console in a browser", { skip: noBrowser }, () => {
     assert.equal(await page.locator("h1 b, h1 img").count(), 0);
   });
 
+  it("a device that has never reported is said to be so", async () => {
+    const { page } = await open();
+    await signIn(page, service.email, `/device/${truck}/now`);
+    await page.getByText("Offline · never").waitFor();
+    await page.getByText("It has never reported.").waitFor();
+    assert.equal(await page.title(), `${scripted} · Waybeam`);
+  });
+
   it("the past is a line that can be played", async () => {
     for (let minute = 0; minute < 5; minute += 1)
       await service.report(van, { lat: 4.713 + minute / 1000, lon: -74.0722, speed: 30 });

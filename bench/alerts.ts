@@ -69,7 +69,7 @@ function load({ trackers }: Watched, ms: number): Promise<Load> {
 /** Positions and alerts that a service has stored. */
 async function storedBy({ service, directory }: Watched): Promise<string> {
   const text = await service.metrics();
-  const stored = /^waybeam_ingest_locations_stored_total (\d+)$/m.exec(text)?.[1];
+  const stored = /^waybeam_ingest_positions_appended_total (\d+)$/m.exec(text)?.[1];
   const database = new DatabaseSync(join(directory, "waybeam.db"), { readOnly: true });
   try {
     const found = database.prepare("select count(*) as count from alert").get();

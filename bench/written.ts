@@ -13,7 +13,7 @@ interface Rate {
   readonly records: number;
   /** From one packet of a tracker to its next, ms. 0: as soon as the one before is acknowledged. */
   readonly everyMs: number;
-  /** Long enough for positions to be sealed by then, which goes on while the bytes are counted. */
+  /** How long trackers report before bytes are counted, ms. */
   readonly settleMs: number;
   readonly limit: number;
 }
@@ -29,7 +29,7 @@ function writtenBytes(pid: number): number {
 }
 
 async function stored(service: Service): Promise<number> {
-  return Number(/^waybeam_ingest_locations_stored_total (\d+)/m.exec(await service.metrics())?.[1] ?? 0);
+  return Number(/^waybeam_ingest_positions_appended_total (\d+)/m.exec(await service.metrics())?.[1] ?? 0);
 }
 
 async function measure({ name, trackers, records, everyMs, settleMs, limit }: Rate): Promise<Figure> {

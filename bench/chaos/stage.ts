@@ -30,8 +30,15 @@ export interface Result {
   readonly broken: readonly string[];
 }
 
-/** What a fault does to the service is told in the table, not in its log. Each comparison reads whole histories, more than usual users may in a day. */
-const settings = { WAYBEAM_LOG_LEVEL: "silent", WAYBEAM_API_DAILY_RESULTS: "1000000000" };
+/**
+ * What a fault does to the service is told in the table, not in its log. Each comparison reads whole histories, more
+ * than usual users may in a day. The log is packed when it is small, so that faults meet packing, too.
+ */
+const settings = {
+  WAYBEAM_LOG_LEVEL: "silent",
+  WAYBEAM_API_DAILY_RESULTS: "1000000000",
+  WAYBEAM_STORE_PACK_FROM_BYTES: "65536",
+};
 /** A tracker that is not acknowledged within this time counts as waiting for ever, ms. */
 const foreverMs = 60_000;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { dayRange, fieldOf, localText, momentIn, momentOf, momentOrNull } from "./range.ts";
+import { dayRange, fieldOf, localText, momentOf, momentOrNull, rangeIn } from "./range.ts";
 
 describe("local time", () => {
   it("is shown and read in the person's zone", () => {
@@ -25,11 +25,36 @@ it("a field that nobody touched means the same moment, and an empty one none", (
   assert.equal(momentOrNull("", before, zone), null);
 });
 
-it("an address that names no moment has none", () => {
-  const query = new URLSearchParams("from=junk&to=2026-03-30T10:00:00Z");
-  assert.equal(momentIn(query, "from"), undefined);
-  assert.equal(momentIn(query, "other"), undefined);
-  assert.equal(momentIn(query, "to"), "2026-03-30T10:00:00.000Z");
+describe("the range of an address", () => {
+  const now = Date.parse("2026-03-30T10:00:00Z");
+  const usual = { from: "2026-03-30T04:00:00.000Z", to: "2026-03-30T10:00:00.000Z" };
+  const range = (search: string) => rangeIn(new URLSearchParams(search), now, 6 * 3_600_000);
+
+  it("is the one that it names", () => {
+    assert.deepEqual(range(""), usual);
+    assert.deepEqual(range("from=2026-03-29T10:00:00Z&to=2026-03-29T12:30:00.250%2B02:00"), {
+      from: "2026-03-29T10:00:00.000Z",
+      to: "2026-03-29T10:30:00.250Z",
+    });
+    assert.deepEqual(range("from=2026-03-29T10:00Z"), { ...usual, from: "2026-03-29T10:00:00.000Z" });
+    assert.deepEqual(range("to=2020-01-01T06:00:00Z"), {
+      from: "2020-01-01T00:00:00.000Z",
+      to: "2020-01-01T06:00:00.000Z",
+    });
+  });
+
+  it("is the usual one where it can't be read", () => {
+    for (const unreadable of ["", "2020", "2020-01", "2026-03-30", "junk", "junk 7", "5", "2026-13-45T10:00:00Z"]) {
+      assert.deepEqual(range(`to=${unreadable}`), usual, unreadable);
+      assert.deepEqual(range(`from=${unreadable}`), usual, unreadable);
+      assert.deepEqual(range(`from=${unreadable}&to=${unreadable}`), usual, unreadable);
+    }
+  });
+
+  it("is the usual one where it ends before it begins", () => {
+    assert.deepEqual(range("from=2026-03-29T10:00:00Z&to=2026-03-28T10:00:00Z"), usual);
+    assert.deepEqual(range("from=2027-01-01T00:00:00Z"), usual);
+  });
 });
 
 it("a day is that of the zone, also one of 23 hours", () => {

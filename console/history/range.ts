@@ -1,3 +1,9 @@
+/** From one moment to another, both ISO 8601. */
+export interface Range {
+  readonly from: string;
+  readonly to: string;
+}
+
 /** A moment as a field of local time shows it in a zone: "2026-01-15T12:30:00". */
 export function localText(moment: string, timeZone: string): string {
   const { year, month, day, hour, minute, second } = partsOf(Date.parse(moment), timeZone);
@@ -25,14 +31,28 @@ export function momentOrNull(field: string, before: string | null | undefined, t
   return before && field === localText(before, timeZone) ? before : momentOf(field, timeZone);
 }
 
-/** The moment that an address names; undefined: none, so that whoever reads it takes its own. */
-export function momentIn(query: URLSearchParams, name: string): string | undefined {
-  const moment = Date.parse(query.get(name) ?? "");
-  return Number.isNaN(moment) ? undefined : new Date(moment).toISOString();
+/** A moment as addresses have it: whole, with its zone. `Date.parse` reads much else, "2020" and "junk 7" among it. */
+const wholeMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
+
+/**
+ * The range that an address names. Without an end it ends now, without a beginning it begins so long before its end.
+ * A moment that can't be read is passed over as if it was not there; so are both of a range that ends before it begins.
+ */
+export function rangeIn(query: URLSearchParams, now: number, usualMs: number): Range {
+  const end = momentIn(query, "to") ?? now;
+  const begin = momentIn(query, "from") ?? end - usualMs;
+  const [from, to] = begin <= end ? [begin, end] : [now - usualMs, now];
+  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+}
+
+function momentIn(query: URLSearchParams, name: string): number | undefined {
+  const given = query.get(name) ?? "";
+  const moment = wholeMoment.test(given) ? Date.parse(given) : Number.NaN;
+  return Number.isNaN(moment) ? undefined : moment;
 }
 
 /** The day of a zone that was so many days ago; the present one ends now. */
-export function dayRange(now: number, back: number, timeZone: string): { readonly from: string; readonly to: string } {
+export function dayRange(now: number, back: number, timeZone: string): Range {
   const { year, month, day } = partsOf(now, timeZone);
   const noon = Date.UTC(Number(year), Number(month) - 1, Number(day) - back, 12);
   const from = momentOf(`${new Date(noon).toISOString().slice(0, 10)}T00:00:00`, timeZone);

@@ -47,9 +47,9 @@ export function isLate(): boolean {
 export function deviceList(): ReadonlyMap<string, Device> {
   return devices;
 }
-/** Whether the list of devices was read. */
-export function isListed(): boolean {
-  return listed;
+/** Whether an id is no device's. Until the list was read nobody knows. */
+export function isUnknown(id: string): boolean {
+  return listed && !devices.has(id);
 }
 /** A device's name as it is shown; its id where it has none. */
 export function nameOf(id: string): string {

@@ -1,6 +1,9 @@
-const controls = /\p{Cc}|[\u202D\u202E]/gu;
+const controls = /\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu;
 
-/** A text of people as it is shown: a control character has a symbol, since what can't be seen can't be told apart. Lines stay. */
+/**
+ * A text of people as it is shown: a control character has a symbol, since what can't be seen can't be told apart.
+ * Lines stay. Signs that begin or end a direction have one too: they would turn what stands beside the text.
+ */
 export function shownText(text: string): string {
   return text.replaceAll(controls, (sign) => {
     const code = sign.codePointAt(0) ?? 0;
@@ -18,8 +21,8 @@ export function isolated(text: string): string {
 /** Letters of a name on a map: more would cover what lies around it. */
 const mostLabel = 40;
 
-/** A name as it stands on a map. */
+/** A name as it stands on a map, in one line. */
 export function labelOf(name: string): string {
-  const letters = [...shownText(name)];
+  const letters = [...shownText(name.replaceAll(/\s+/g, " "))];
   return letters.length > mostLabel ? `${letters.slice(0, mostLabel).join("")}…` : letters.join("");
 }

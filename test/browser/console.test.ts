@@ -81,6 +81,14 @@ describe("the console in a browser", { skip: noBrowser }, () => {
     assert.equal(await page.locator("h1 b, h1 img").count(), 0);
   });
 
+  it("a device that has never reported is said to be so", async () => {
+    const { page } = await open();
+    await signIn(page, service.email, `/device/${truck}/now`);
+    await page.getByText("Offline · never").waitFor();
+    await page.getByText("It has never reported.").waitFor();
+    assert.equal(await page.title(), `${scripted} · Waybeam`);
+  });
+
   it("the past is a line that can be played", async () => {
     for (let minute = 0; minute < 5; minute += 1)
       await service.report(van, { lat: 4.713 + minute / 1000, lon: -74.0722, speed: 30 });
@@ -91,6 +99,26 @@ describe("the console in a browser", { skip: noBrowser }, () => {
     const first = await page.locator(".player output").textContent();
     await page.keyboard.press("]");
     await page.locator(".player output", { hasNotText: first ?? "" }).waitFor();
+  });
+
+  it("the past is told by days, of another range when it is chosen", async () => {
+    const { page } = await open();
+    await signIn(page, service.email, `/device/${van}/past?from=2020&to=junk`);
+    const days = page.locator("table", { has: page.getByRole("columnheader", { name: "Driving" }) });
+    await days.locator("tbody tr").first().waitFor();
+    const asked = page.waitForResponse((response) => response.url().endsWith("/days"));
+    await page.getByRole("button", { name: "7 days" }).click();
+    assert.equal((await asked).status(), 200);
+    await days.locator("tbody tr").first().waitFor();
+  });
+
+  it("a device that is none has one page that says so, with a way back", async () => {
+    const { page } = await open();
+    await signIn(page, service.email, "/device/nope/past");
+    await page.getByRole("heading", { name: "Not found" }).waitFor();
+    assert.equal(await page.getByRole("navigation", { name: "Of this device" }).count(), 0);
+    await page.locator("main").getByRole("link", { name: "Map" }).click();
+    await page.locator(".map[data-in-view]").waitFor();
   });
 
   it("a command is sent, and what became of it is shown live", async () => {

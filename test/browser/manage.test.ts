@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { totp } from "../../src/auth/totp.ts";
 import {
   type ConsoleService,
   noBrowser,
@@ -232,12 +233,27 @@ describe("what is managed, in a browser", { skip: noBrowser }, () => {
     await page.locator("tbody tr", { hasText: "North" }).getByText("0 / 10").waitFor();
   });
 
-  it("a second factor is begun with a code to scan", async () => {
+  it("a second factor is begun with a code to scan, and its field has the focus when it is asked for", async () => {
     const page = await open("/me");
     const form = page.locator("form", { has: page.getByRole("button", { name: "Begin a second factor" }) });
     await form.locator("input").fill(password);
     await form.locator("button").click();
     await page.getByRole("img", { name: "Code to scan" }).waitFor();
+    const secret = (await page.locator("pre").textContent()) ?? "";
+    const step = Math.floor(Date.now() / 30_000);
+    await page.getByLabel("Code", { exact: true }).fill(totp(secret, step));
+    await page.getByRole("button", { name: "Confirm" }).click();
+    await page.getByText("You sign in with your password and a code.").waitFor();
+    await page.context().clearCookies();
+    await page.goto("/map");
+    await page.fill("input[name=email]", service.email);
+    await page.fill("input[name=password]", password);
+    await page.locator("form button.main").click();
+    await page.locator("input[name=code]:focus").waitFor();
+    // A code is good once.
+    await page.keyboard.type(totp(secret, step + 1));
+    await page.keyboard.press("Enter");
+    await page.locator("[data-live=true]").waitFor();
   });
 
   it("broke no rule of its policy, and threw nothing", () => {

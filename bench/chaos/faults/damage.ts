@@ -4,27 +4,31 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { commandLine } from "../../../test/support/waybeam.ts";
 import type { Fault, Scene } from "../fault.ts";
 
-/** Changes one bit of a sealed block, of those that there are one by chance. Gives whose it is, and how the bit is changed back; undefined: there is no block. */
+/**
+ * Changes one bit of a block, of those that there are one by chance. Gives whose it is, and how the bit is changed
+ * back; undefined: there is no block.
+ */
 function flip({ directory, random }: Scene): { device: string; back: () => void } | undefined {
-  const database = new DatabaseSync(join(directory, "waybeam.db"));
-  const blocks = database
-    .prepare("select block.seq, device.id from block join device on device.key = block.device order by block.seq")
-    .all();
+  const positions = new DatabaseSync(join(directory, "positions.db"));
+  const blocks = positions.prepare("select id, device from block order by id").all();
+  positions.close();
   const block = blocks[Math.floor(random() * blocks.length)];
-  database.close();
   if (block === undefined) return undefined;
-  const [seq, place, bit] = [Number(block.seq), random(), 1 << Math.floor(random() * 8)];
+  const rows = new DatabaseSync(join(directory, "waybeam.db"));
+  const owner = rows.prepare("select id from device where key = ?").get(block.device ?? null);
+  rows.close();
+  const [id, place, bit] = [Number(block.id), random(), 1 << Math.floor(random() * 8)];
   const change = () => {
-    const opened = new DatabaseSync(join(directory, "waybeam.db"));
-    const data = opened.prepare("select data from block_data where seq = ?").get(seq)?.data;
-    if (!(data instanceof Uint8Array)) throw new Error(`block ${seq} has no data`);
+    const opened = new DatabaseSync(join(directory, "positions.db"));
+    const data = opened.prepare("select data from block where id = ?").get(id)?.data;
+    if (!(data instanceof Uint8Array)) throw new Error(`block ${id} has no data`);
     const at = Math.floor(place * data.length);
     data[at] = (data[at] ?? 0) ^ bit;
-    opened.prepare("update block_data set data = ? where seq = ?").run(data, seq);
+    opened.prepare("update block set data = ? where id = ?").run(data, id);
     opened.close();
   };
   change();
-  return { device: String(block.id), back: change };
+  return { device: String(owner?.id), back: change };
 }
 
 /** So many messages of a tracker that sends many records have more than a block's. */
@@ -33,7 +37,7 @@ const blockMessages = 60;
 const patienceMs = 30_000;
 
 /** Waits until there is a block. */
-async function sealed({ reported, rest, service, must }: Scene): Promise<void> {
+async function packed({ reported, rest, service, must }: Scene): Promise<void> {
   await reported(blockMessages);
   rest();
   const blocks = async () => Number(/^waybeam_store_blocks (\d+)/m.exec(await service.metrics())?.[1] ?? 0);
@@ -45,13 +49,13 @@ async function sealed({ reported, rest, service, must }: Scene): Promise<void> {
 /** The bit is changed back in the end, so that the ledger holds again. */
 export const damage: Fault = {
   name: "damaged-block",
-  does: "one bit of a sealed block changes while the service is stopped",
+  does: "one bit of a block changes while the service is stopped",
   holds: "`waybeam check` names that device and a range of time, and no other device",
   run: async (scene) => {
     for (let round = 0; round < scene.rounds; round++) {
       await scene.start();
       await scene.report();
-      await sealed(scene);
+      await packed(scene);
       await scene.stop();
       const damaged = flip(scene);
       if (damaged === undefined) continue;

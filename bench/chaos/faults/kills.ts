@@ -3,9 +3,9 @@ import { anyPorts } from "../../../test/support/service.ts";
 import { commandLine, killedAfter } from "../../../test/support/waybeam.ts";
 import type { Fault, Scene } from "../fault.ts";
 
-/** Devices whose tail is being sealed or waits for it. */
-async function sealing({ service }: Scene): Promise<number> {
-  return Number(/^waybeam_store_sealing_waiting_devices (\d+)/m.exec(await service.metrics())?.[1] ?? 0);
+/** Blocks that the service has packed. */
+async function blocks({ service }: Scene): Promise<number> {
+  return Number(/^waybeam_store_blocks (\d+)/m.exec(await service.metrics())?.[1] ?? 0);
 }
 
 const ingest: Fault = {
@@ -21,19 +21,23 @@ const ingest: Fault = {
   },
 };
 
-/** Trackers rest until the sealer works, then the kill comes in between. */
-const sealed: Fault = {
-  name: "kill-sealing",
-  does: "SIGKILL while records are sealed",
+/** How long the next block may take, ms. */
+const patienceMs = 10_000;
+
+/** The kill comes just after one more block is there, while trackers report and packing goes on. */
+const packing: Fault = {
+  name: "kill-packing",
+  does: "SIGKILL while positions are packed into blocks",
   run: async (scene) => {
-    const { rounds, start, report, rest, kill, wait, count } = scene;
+    const { rounds, start, report, kill, random, count, must } = scene;
     for (let round = 0; round < rounds; round++) {
       await start();
       await report();
-      rest();
-      for (let tries = 0; tries < 20 && (await sealing(scene)) === 0; tries++) await sleep(10);
-      await wait(300);
-      if ((await sealing(scene)) > 0) count("sealing under way at the kill");
+      const before = await blocks(scene);
+      const end = performance.now() + patienceMs;
+      let packed = false;
+      for (; !packed && performance.now() < end; await sleep(random() * 20)) packed = (await blocks(scene)) > before;
+      must(packed, "positions are packed before the kill");
       await kill();
       count("kills");
     }
@@ -79,4 +83,4 @@ const starting: Fault = {
 };
 
 /** The service is killed at random moments of what it does. */
-export const kills: readonly Fault[] = [ingest, sealed, stopping, starting];
+export const kills: readonly Fault[] = [ingest, packing, stopping, starting];

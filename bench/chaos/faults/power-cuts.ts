@@ -8,7 +8,7 @@ import { noPreload } from "../preload.ts";
 const startMs = 1500;
 
 /** What the service does when the power is cut: most often it stores reports. */
-const moments = ["reporting", "reporting", "sealing", "starting", "stopped"] as const;
+const moments = ["reporting", "reporting", "resting", "starting", "stopped"] as const;
 
 /** Lets the service work, and ends it. */
 async function work(scene: Scene, disk: Disk, moment: (typeof moments)[number]): Promise<void> {
@@ -24,7 +24,7 @@ async function work(scene: Scene, disk: Disk, moment: (typeof moments)[number]):
   }
   await start({ environment: disk.environment() });
   await report();
-  if (moment === "sealing") {
+  if (moment === "resting") {
     rest();
     await wait(300);
   }

@@ -24,7 +24,7 @@ const workMs = 1500;
 const killsInARow = 2;
 /** Longer than an undisturbed run of deletions takes, ms. */
 const runMs = 10_000;
-/** The most runs until everything old is deleted: a run leaves a device to the next one if sealing the device takes longer than the run retries. */
+/** The most runs until everything old is deleted: a run may leave a device to the next one. */
 const mostRuns = 6;
 const cuts: readonly (Cut | undefined)[] = [undefined, "nothing", "some", "sectors"];
 

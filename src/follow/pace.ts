@@ -27,13 +27,15 @@ export class Pace {
     return this.#behind.size;
   }
 
-  /** A device has late records. More of them do not put its turn off. */
-  late(device: DeviceKey, account: number, now: number): void {
-    if (this.#behind.has(device)) return;
+  /** A device has late records. More of them do not put its turn off. When it is due; undefined: it was behind before. */
+  late(device: DeviceKey, account: number, now: number): number | undefined {
+    if (this.#behind.has(device)) return undefined;
     const own = this.#waiting.get(account) ?? new Map<DeviceKey, number>();
-    own.set(device, Math.max(now + restMs, this.#pauses.get(device) ?? 0));
+    const dueAt = Math.max(now + restMs, this.#pauses.get(device) ?? 0);
+    own.set(device, dueAt);
     this.#waiting.set(account, own);
     this.#behind.add(device);
+    return dueAt;
   }
 
   /** Takes the device whose turn it is: accounts take turns, and of an account's devices that are due, the one that fell behind first has it. Undefined: none is due. */

@@ -1,13 +1,15 @@
 import type { ReviewOutcome, WatchedDevice } from "../ports/alert-engine.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
+import { StoreUnavailable } from "../ports/store.ts";
 import type { FollowedDevice } from "./followed-device.ts";
 import { Pace } from "./pace.ts";
 import { type RefoldReads, refoldTurn } from "./refold-turn.ts";
 
-/** Pauses of a device whose turns fail, ms: doubled each time. */
+/** Pauses after a failure, ms: doubled each time. Of a device whose turns fail, and of all of them while the store is down. */
 const firstPauseMs = 1000;
 const longestPauseMs = 300_000;
+const longestDownMs = 30_000;
 
 /** What refolding works with. */
 export interface RefoldingDeps {
@@ -32,7 +34,11 @@ export class Refolding {
   /** Since when devices have late records, in that order. */
   readonly #since = new Map<FollowedDevice, number>();
   #timer: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
   #running: Promise<void> | undefined;
+  /** How often in a row a turn found the store down, and until when nobody has another one. */
+  #downs = 0;
+  #downUntil = Number.NEGATIVE_INFINITY;
   #isStopping = false;
 
   constructor(deps: RefoldingDeps) {
@@ -55,23 +61,32 @@ export class Refolding {
   }
 
   /** A device has late records. */
-  late(device: FollowedDevice, after = 0): void {
+  late(device: FollowedDevice): void {
     if (this.#isStopping) return;
     this.#devices.set(device.key, device);
-    if (!this.#since.has(device)) this.#since.set(device, this.#deps.clock.monotonic());
-    this.#pace.late(device.key, device.known?.accountKey ?? 0, this.#deps.clock.monotonic() + after);
-    this.#plan();
+    const now = this.#deps.clock.monotonic();
+    if (!this.#since.has(device)) this.#since.set(device, now);
+    const after = pauseOf(device.failures, longestPauseMs);
+    const due = this.#pace.late(device.key, device.known?.accountKey ?? 0, now + after);
+    // Most of what is late has its turn already: a report of it looks at no other device.
+    if (due !== undefined) this.#wakeAt(due);
   }
 
   #plan(): void {
-    if (this.#running !== undefined || this.#isStopping) return;
     const due = this.#pace.dueAt();
-    if (due === undefined) return;
+    if (due !== undefined) this.#wakeAt(due);
+  }
+
+  #wakeAt(due: number): void {
+    const at = Math.max(due, this.#downUntil);
+    if (this.#running !== undefined || this.#isStopping || at >= this.#timerAt) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#begin(), Math.max(0, due - this.#deps.clock.monotonic())).unref();
+    this.#timerAt = at;
+    this.#timer = setTimeout(() => this.#begin(), Math.max(0, at - this.#deps.clock.monotonic())).unref();
   }
 
   #begin(): void {
+    this.#timerAt = Number.POSITIVE_INFINITY;
     this.#running ??= this.#next().finally(() => {
       this.#running = undefined;
       this.#plan();
@@ -99,7 +114,7 @@ export class Refolding {
     }
     if (isGone || device.fold?.isLate !== true) this.#since.delete(device);
     if (isGone) this.#deps.gone(device);
-    else if (device.fold?.isLate === true) this.late(device, pauseOf(device.failures));
+    else if (device.fold?.isLate === true) this.late(device);
   }
 
   /** Whether the device is gone: then it never has another turn. */
@@ -111,14 +126,25 @@ export class Refolding {
       await this.#deps.prepare(device);
       outcome = await refoldTurn(device.fold, this.#deps.readsOf(device, registered));
       device.failures = 0;
+      this.#downs = 0;
     } catch (error) {
-      if (device.failures++ === 0)
-        this.#deps.log.error({ error, device: device.key }, "late positions of a device can't be folded; trying again");
+      this.#failed(device, error);
     } finally {
       device.refolding = undefined;
       this.#deps.over(device, outcome);
     }
     return false;
+  }
+
+  #failed(device: FollowedDevice, error: unknown): void {
+    const { clock, log } = this.#deps;
+    if (error instanceof StoreUnavailable && error.trouble === "down") {
+      // All others would fail, too.
+      const pauseMs = pauseOf(++this.#downs, longestDownMs);
+      this.#downUntil = clock.monotonic() + pauseMs;
+      log.warn({ error, behind: this.behind, pauseMs }, "late positions can't be folded; trying again");
+    } else if (device.failures++ === 0)
+      log.error({ error, device: device.key }, "late positions of a device can't be folded; trying again");
   }
 
   async stop(): Promise<void> {
@@ -128,6 +154,6 @@ export class Refolding {
   }
 }
 
-function pauseOf(failures: number): number {
-  return failures === 0 ? 0 : Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs);
+function pauseOf(failures: number, longest: number): number {
+  return failures === 0 ? 0 : Math.min(firstPauseMs * 2 ** (failures - 1), longest);
 }

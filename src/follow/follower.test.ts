@@ -267,3 +267,18 @@ test("nothing of a device is committed as followed while something that came is 
   followed.unread = { from: 0, to: 1 };
   assert.equal(followed.commit, undefined);
 });
+
+test("late records that had no turn before the end have it after the start, though nobody asks for their device", async (context) => {
+  const before = world(context);
+  before.stored.set(1, [record(1), record(2), record(3)]);
+  before.follower.appended([{ device: first, records: [record(1), record(3)] }], 1);
+  await before.timeOf(1);
+  before.follower.appended([{ device: first, records: [record(2)] }], 2);
+  await before.follower.stop();
+  assert.deepEqual(await before.follow.lateDevices(0, 10), [1]);
+  const { follower } = world(context, {}, before);
+  await follower.start();
+  await until(async () => (await before.follow.lateDevices(0, 10)).length === 0);
+  const [head] = await before.follow.heads([1]);
+  assert.equal(head?.today?.end.records, 3);
+});

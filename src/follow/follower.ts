@@ -12,6 +12,7 @@ import { bytesOfRecord, type FollowedDevice } from "./followed-device.ts";
 import { watchedOf, watchFor } from "./guarded-watch.ts";
 import { Keeping } from "./keeping.ts";
 import { Lag } from "./lag.ts";
+import { LateBefore } from "./late-before.ts";
 import { Loading } from "./loading.ts";
 import { Memory } from "./memory.ts";
 import { readsOf } from "./reads.ts";
@@ -37,6 +38,7 @@ export class Follower implements Following, Heads, LastLocations {
   readonly #loading: Loading;
   readonly #commits: Commits;
   readonly #refolding: Refolding;
+  readonly #lateBefore: LateBefore;
   readonly #unsubscribe: () => void;
   #unfollowed: Promise<void> | undefined;
   #isStopping = false;
@@ -67,6 +69,11 @@ export class Follower implements Following, Heads, LastLocations {
       gone: (device) => this.#gone(device),
       over: (device, outcome) => this.#refolded(device, outcome),
     });
+    this.#lateBefore = new LateBefore({
+      ...{ store: store.follow, log },
+      load: (key) => this.#loading.add(this.#memory.of(key)),
+      behind: () => this.#refolding.behind,
+    });
     this.keeping = new Keeping({
       ...{ follow: store.follow, positions: store.positions },
       device: (key) => this.#memory.of(key),
@@ -94,6 +101,7 @@ export class Follower implements Following, Heads, LastLocations {
     }
     // From now on everything up to there is followed, or among what is not committed.
     this.#commits.reached(last);
+    if (!this.#isStopping) this.#lateBefore.begin();
   }
 
   mayBeAppended(key: DeviceKey, { from, to }: { readonly from: number; readonly to: number }): void {
@@ -382,6 +390,7 @@ export class Follower implements Following, Heads, LastLocations {
     this.#isStopping = true;
     this.#unsubscribe();
     await this.#unfollowed?.catch(() => undefined);
+    await this.#lateBefore.stop();
     await this.#refolding.stop();
     await this.#loading.stop();
     await this.#commits.stop();

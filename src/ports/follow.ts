@@ -68,6 +68,8 @@ export interface DaysAsk {
 export interface FollowStore {
   /** In the order asked. Undefined: the device was never followed. One that is damaged rejects with `StoreUnavailable` and trouble `damaged`. */
   heads(devices: readonly DeviceKey[]): Promise<readonly (DeviceHead | undefined)[]>;
+  /** Devices whose heads have late days, in the order of their keys: those behind one, so many at most. */
+  lateDevices(after: DeviceKey, limit: number): Promise<readonly DeviceKey[]>;
   /** One durable transaction. Devices that are gone are left out, with their alerts and notices. */
   commit(batch: readonly FollowCommit[]): Promise<void>;
   /** Days that have ended. A day that is damaged is left out and told in the log. */

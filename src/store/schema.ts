@@ -111,6 +111,8 @@ interface Sums {
 export interface DeviceHeadTable extends Sums {
   device: number;
   data: Uint8Array;
+  /** How many days have late records. */
+  late: Generated<number>;
 }
 
 /** What follows from the positions of a device's UTC day that has ended: its sums, and the rest as bytes. */

@@ -41,6 +41,15 @@ export class MemoryFollow implements FollowStore {
     });
   }
 
+  async lateDevices(after: number, limit: number): Promise<readonly number[]> {
+    await this.#turn();
+    const late = [...this.#heads].filter(([key, text]) => key > after && JSON.parse(text).late.length > 0);
+    return late
+      .map(([key]) => key)
+      .sort((one, other) => one - other)
+      .slice(0, limit);
+  }
+
   async commit(batch: readonly FollowCommit[]): Promise<void> {
     await this.#turn();
     for (const commit of batch) {

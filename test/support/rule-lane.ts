@@ -93,6 +93,7 @@ export class RuleLane {
   #counted(follow: FollowStore): FollowStore {
     return {
       heads: (devices) => follow.heads(devices),
+      lateDevices: (...asked) => follow.lateDevices(...asked),
       days: (device, ask) => follow.days(device, ask),
       sumsBefore: (device, day) => follow.sumsBefore(device, day),
       daysBefore: (devices, before) => follow.daysBefore(devices, before),

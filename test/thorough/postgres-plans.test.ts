@@ -21,7 +21,7 @@ const filling = `
   insert into device (account, id, aliases, name, tags, daily_email_limit, daily_sms_limit, odometer_start, creation, modification, expires)
     select 1, 'device-' || n, '[]', 'Truck', '{}', 50, 10, 0, 0, 0, case when n % 2 = 0 then n end from generate_series(1, 20000) as n;
   insert into device_identifier select id, "key" from device;
-  insert into device_head select "key", 0, 0, 0, 0, 0, '' from device;
+  insert into device_head select "key", 0, 0, 0, 0, 0, '', case when "key" % 100 = 0 then 1 else 0 end from device;
   insert into device_day select "key", 20000 + n, 1, 0, 0, 0, 0, 5, n, '' from device, generate_series(1, 10) as n;
   insert into "user" (id, account, owner, name, email, email_lower, country, time_zone, disabled, tags, privileges, creation, modification)
     select 'u' || n, 1, 0, 'Ana', n || '@x.y', n || '@x.y', 'CO', 'UTC', 0, '{}', '[]', 0, 0 from generate_series(1, 5000) as n;
@@ -178,6 +178,7 @@ describe("the plans of PostgreSQL", { skip: noPostgres }, () => {
     const found = { alerts: [alert, gone], notices: [newNotice(alert)], ended: [end, { ...end, withdrawn: alert.id }] };
     await follow.commit([{ device: 7, head: emptyHead, days: [day(1, 5)], ...found }]);
     await follow.heads([7, 20_001]);
+    await follow.lateDevices(7, 100);
     await follow.days(7, { order: "last", limit: 5 });
     await follow.sumsBefore(7, 20_005);
     await follow.daysBefore([7, 8], 20_005);

@@ -62,7 +62,8 @@ export async function makeDeviceTables(database: Kysely<Schema>, engine: Engine)
 async function makeFollowed(database: Kysely<Schema>, engine: Engine): Promise<void> {
   const sum = otherwise(int, 0);
   const sums = { odometer_mm: sum, sensor1_ms: sum, sensor2_ms: sum, sensor3_ms: sum, sensor4_ms: sum };
-  await makeTable(database, engine, "device_head", { device: primary(int), ...sums, data: bytes });
+  await makeTable(database, engine, "device_head", { device: primary(int), ...sums, data: bytes, late: sum });
+  await makeIndex(database, "device_head", "late", ["device"], sql<boolean>`late > 0`);
   await makeTable(
     database,
     engine,

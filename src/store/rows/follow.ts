@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from "kysely";
+import { type Kysely, type SqlBool, sql, type Transaction } from "kysely";
 import type { DeviceKey } from "../../model/device.ts";
 import type { Day, DeviceHead } from "../../model/follow.ts";
 import type { TotalsSums } from "../../model/location.ts";
@@ -50,11 +50,18 @@ export class FollowRows implements FollowStore {
     return devices.map((device) => found.get(device));
   }
 
+  async lateDevices(after: DeviceKey, limit: number): Promise<readonly DeviceKey[]> {
+    const rows = this.#database.selectFrom("device_head").select("device").where("device", ">", after);
+    // In the words of the index.
+    const late = rows.where(sql<SqlBool>`late > 0`).orderBy("device").limit(limit);
+    return (await late.execute()).map(({ device }) => device);
+  }
+
   async commit(batch: readonly FollowCommit[]): Promise<void> {
     const { vault, crowded } = this.#parts;
     const sorted = batch.toSorted((one, other) => one.device - other.device);
     const found = await foundBy(sorted, vault);
-    const heads = sorted.map(({ device, head }) => ({ device, data: headBytes(device, head) }));
+    const heads = sorted.map(({ device, head }) => ({ device, data: headBytes(device, head), late: head.late.length }));
     const days = sorted.flatMap(({ device, days: own }) => own.map((day) => dayRow(device, day)));
     const made = await this.#database.transaction().execute(async (transaction) => {
       const accounts = await accountsOf(transaction, sorted);
@@ -175,12 +182,14 @@ async function accountsOf(
 
 async function writeHeads(
   transaction: Transaction<Schema>,
-  rows: readonly { readonly device: DeviceKey; readonly data: Uint8Array }[],
+  rows: readonly { readonly device: DeviceKey; readonly data: Uint8Array; readonly late: number }[],
 ): Promise<void> {
   await transaction
     .insertInto("device_head")
     .values([...rows])
-    .onConflict((conflict) => conflict.column("device").doUpdateSet(({ ref }) => ({ data: ref("excluded.data") })))
+    .onConflict((conflict) =>
+      conflict.column("device").doUpdateSet(({ ref }) => ({ data: ref("excluded.data"), late: ref("excluded.late") })),
+    )
     .execute();
 }
 

@@ -38,6 +38,22 @@ export function followContract(store: () => Store, reopen: () => Promise<void>):
       assert.deepEqual(await store().follow.heads([]), []);
     });
 
+    it("tell which devices have late days, some at a time", async () => {
+      const keys = [await device(), await device(), await device(), await device()];
+      const before = Math.min(...keys) - 1;
+      const late = (from: number) => [
+        { day: firstDay, from, to: from },
+        { day: firstDay + 2, from, to: from },
+      ];
+      const commits = keys.map((key, at) => commitOf(key, [], { ...emptyHead, late: at === 1 ? [] : late(at) }));
+      await store().follow.commit(commits);
+      const [one, , other, last] = keys;
+      assert.deepEqual(await store().follow.lateDevices(before, 2), [one, other]);
+      assert.deepEqual(await store().follow.lateDevices(other ?? 0, 2), [last]);
+      await store().follow.commit(keys.map((key) => commitOf(key)));
+      assert.deepEqual(await store().follow.lateDevices(before, 2), []);
+    });
+
     it("are what was committed last, over a restart too, with all of their days", async () => {
       const account = await makeAccount(store(), 1_000_000);
       await fc.assert(

@@ -22,7 +22,7 @@ export interface Refolded {
   readonly days: readonly Day[];
   /** Ended days of these that were kept before. */
   readonly before: readonly Day[];
-  /** Spans that are in their places now. */
+  /** Spans that are in their places now, the last of them up to `nextTime`. */
   readonly settled: readonly LateSpan[];
   /** The event time of the next record, where the fold had not met what is kept but gave others their turn. */
   readonly nextTime: number | undefined;
@@ -238,21 +238,15 @@ export class DeviceFold {
     for (const day of ended) this.#days.set(day.day, day);
     this.#endedTo = Math.max(this.#endedTo, ended.at(-1)?.day ?? this.#endedTo);
     if (last !== undefined) this.#today = last;
+    // What was noted meanwhile stays.
     for (const span of settled) if (this.#late.get(span.day) === span) this.#late.delete(span.day);
     this.#newest.take(found, isToEnd);
-    if (nextTime !== undefined) this.#goOnAt(nextTime);
+    if (nextTime !== undefined)
+      this.mark(
+        nextTime,
+        settled.reduce((last, { to }) => Math.max(last, to), nextTime),
+      );
     if (rules !== undefined) this.#rules = rules.text;
-  }
-
-  /** What is late goes on at a record that was not folded yet. */
-  #goOnAt(time: number): void {
-    let to = time;
-    for (const span of this.#late.values()) {
-      if (span.from >= time) continue;
-      this.#late.delete(span.day);
-      to = Math.max(to, span.to);
-    }
-    this.mark(time, to);
   }
 
   /** Nothing is being folded in its place any more. What waited meanwhile, to be taken now. */

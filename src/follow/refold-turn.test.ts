@@ -15,8 +15,12 @@ function freshOf(record: SaidRecord): FreshRecord {
   return { ...observationOf(record), ...stepOf(record), ...record, speed: record.speed, course: record.course };
 }
 
-/** The head after these came one after the other, and how many turns it took. */
-async function followed(parts: readonly (readonly SaidRecord[])[], all: readonly SaidRecord[]) {
+/** The head after these came one after the other, and how many turns it took. `unseen`: found on disk after the first turn has read. */
+async function followed(
+  parts: readonly (readonly SaidRecord[])[],
+  all: readonly SaidRecord[],
+  unseen: readonly SaidRecord[] = [],
+) {
   const store = new MemoryFollow();
   const fold = new DeviceFold();
   const commit = async () => {
@@ -33,7 +37,11 @@ async function followed(parts: readonly (readonly SaidRecord[])[], all: readonly
     await refoldTurn(fold, {
       days: (ask) => store.days(1, ask),
       sumsBefore: (day) => store.sumsBefore(1, day),
-      records: async (from) => ({ records: all.filter(({ time }) => time >= from).map(freshOf), unreadable: [] }),
+      records: async (from) => {
+        const there = turns > 0 ? all : all.filter((record) => !unseen.includes(record));
+        if (turns === 0) for (const { time } of unseen) fold.mark(time, time);
+        return { records: there.filter(({ time }) => time >= from).map(freshOf), unreadable: [] };
+      },
       told: async () => [],
       review: () => undefined,
       now: () => 0,
@@ -62,5 +70,19 @@ test("what a late record changes for longer than a turn goes is as the plain fol
     assert.deepEqual(real.days, plain.days);
     assert.equal(real.turns, turns, `${days} days`);
     assert.ok(plain.head.sumsBefore.sensorMs[0] > 0);
+  }
+});
+
+test("what is found to be late while a turn folds stays late, also where the turn goes no further than its days", async () => {
+  const silent = { extras: ',"attributes":{' };
+  const active = { extras: ',"inputs":[true],"attributes":{' };
+  const [late, unseen] = [said(70, active), said(40, active)];
+  for (const days of [20, 40]) {
+    const rest = Array.from({ length: 2 * days }, (_, at) => said(dayS * ((at >> 1) + 1) + (at % 2) * 60, silent));
+    const all = [said(10, silent), unseen, late, ...rest];
+    const plain = await followed([all], all);
+    const real = await followed([all.filter((one) => one !== late && one !== unseen), [late]], all, [unseen]);
+    assert.deepEqual(real.head, plain.head);
+    assert.deepEqual(real.days, plain.days);
   }
 });

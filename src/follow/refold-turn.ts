@@ -144,8 +144,8 @@ class Turn {
     const folded = new Set(days.map(({ day }) => day));
     const before = this.#kept.filter(({ day }) => folded.has(day));
     const nextTime = this.#nextTime;
-    const isSettled = ({ day, to }: LateSpan) =>
-      nextTime === undefined ? this.#isToEnd || day <= (refold.day ?? 0) : to < nextTime;
+    const isSettled = ({ day, from }: LateSpan) =>
+      nextTime === undefined ? this.#isToEnd || day <= (refold.day ?? 0) : from < nextTime;
     const settled = this.#head.late.filter(isSettled);
     const rules = outcome && { text: outcome.rules };
     fold.refolded({ days, before, settled, nextTime, found: this.#found, isToEnd: this.#isToEnd }, rules);

@@ -282,3 +282,24 @@ test("late records that had no turn before the end have it after the start, thou
   const [head] = await before.follow.heads([1]);
   assert.equal(head?.today?.end.records, 3);
 });
+
+test("whoever asks for a head finds its ended days in the store, also where a day ends meanwhile", async (context) => {
+  const { follower, follow, timeOf } = world(context);
+  await timeOf(1);
+  const commit = follow.commit.bind(follow);
+  let day = 1;
+  follow.commit = async (batch) => {
+    if (day < 4) follower.appended([{ device: first, records: [record(dayS * ++day)] }], day);
+    await commit(batch);
+  };
+  follower.appended([{ device: first, records: [record(1), record(dayS)] }], 1);
+  const head = await follower.head(1);
+  assert.ok(head?.today !== undefined);
+  assert.equal(follow.daysOf(1).at(-1)?.day, head.today.day - 1);
+});
+
+test("nobody waits for a head that is asked for after the end", async (context) => {
+  const { follower } = world(context);
+  await follower.stop();
+  await assert.rejects(Promise.resolve(follower.head(1)), StoreUnavailable);
+});

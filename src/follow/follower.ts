@@ -9,7 +9,7 @@ import { Commits } from "./commits.ts";
 import type { FollowerDeps } from "./deps.ts";
 import type { DeviceFold } from "./device-fold.ts";
 import { bytesOfRecord, type FollowedDevice } from "./followed-device.ts";
-import { watchedOf, watchFor } from "./guarded-watch.ts";
+import { arePrepared, watchedOf, watchFor } from "./guarded-watch.ts";
 import { Keeping } from "./keeping.ts";
 import { Lag } from "./lag.ts";
 import { LateBefore } from "./late-before.ts";
@@ -150,7 +150,7 @@ export class Follower implements Following, Heads, LastLocations {
   appended(batch: readonly AppendedRecords[], place: number): void {
     const { bus } = this.#deps;
     this.#commits.reached(place);
-    const isPrepared = this.#arePrepared(batch);
+    const isPrepared = arePrepared(this.#deps, batch);
     for (const { device: registered, records } of batch) {
       const device = this.#memory.of(registered.key);
       device.device = registered;
@@ -164,18 +164,6 @@ export class Follower implements Following, Heads, LastLocations {
       }
     }
     bus.publish({ type: "committed", devices: batch.map(({ device }) => ({ device, plan: {} })) });
-  }
-
-  /** Whether the rules of these devices are there. If not, loading asks for them again, and tells where that fails. */
-  #arePrepared(batch: readonly AppendedRecords[]): boolean {
-    try {
-      const preparing = this.#deps.engine.prepare(new Set(batch.map(({ device }) => device.accountKey)));
-      preparing?.catch(() => undefined);
-      return preparing === undefined;
-    } catch (error) {
-      this.#deps.log.error({ error }, "alert rules can't be made ready");
-      return false;
-    }
   }
 
   #changed(device: FollowedDevice, soon = false): void {
@@ -285,7 +273,7 @@ export class Follower implements Following, Heads, LastLocations {
 
   async #prepare(device: FollowedDevice): Promise<void> {
     if (device.device !== undefined) await this.#deps.engine.prepare([device.device.accountKey]);
-    if (device.fold !== undefined && device.fold.days.length > 0) await this.#writeNow(device);
+    await this.#storeDays(device);
   }
 
   async #registered(device: FollowedDevice): Promise<WatchedDevice | undefined> {
@@ -353,14 +341,17 @@ export class Follower implements Following, Heads, LastLocations {
 
   async #headOf(device: FollowedDevice, isRead: boolean): Promise<DeviceHead | undefined> {
     if (!isRead) await this.#loading.wait(device);
-    if (device.fold !== undefined && device.fold.days.length > 0) await this.#writeNow(device);
+    await this.#storeDays(device);
     return device.fold?.head;
   }
 
-  /** Commits a device now: its ended days are in the store then. */
-  async #writeNow(device: FollowedDevice): Promise<void> {
-    this.#changed(device);
-    await this.#commits.write([device]);
+  /** Commits a device until its ended days are in the store: meanwhile another one may end. */
+  async #storeDays(device: FollowedDevice): Promise<void> {
+    while (device.fold !== undefined && device.fold.days.length > 0) {
+      if (!device.isRead) await this.#loading.wait(device);
+      this.#changed(device);
+      await this.#commits.write([device]);
+    }
   }
 
   lastLocation({ key, odometerStart }: Device): string | undefined | Promise<string | undefined> {

@@ -5,6 +5,7 @@ import type { Totals } from "../model/location.ts";
 import type { Observation } from "../model/observation.ts";
 import type { AlertEngine, AlertOutcome, Watch, WatchedDevice } from "../ports/alert-engine.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { AppendedRecords } from "../ports/follow.ts";
 import type { Log } from "../ports/log.ts";
 import type { WatchFor } from "./device-fold.ts";
 
@@ -32,6 +33,21 @@ export function watchFor(
       return undefined;
     }
   };
+}
+
+/** Whether the rules of these devices are there. If not, loading asks for them again, and tells where that fails. */
+export function arePrepared(
+  { engine, log }: { readonly engine: Pick<AlertEngine, "prepare">; readonly log: Log },
+  batch: readonly AppendedRecords[],
+): boolean {
+  try {
+    const preparing = engine.prepare(new Set(batch.map(({ device }) => device.accountKey)));
+    preparing?.catch(() => undefined);
+    return preparing === undefined;
+  } catch (error) {
+    log.error({ error }, "alert rules can't be made ready");
+    return false;
+  }
 }
 
 /**

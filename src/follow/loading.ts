@@ -59,6 +59,7 @@ export class Loading {
 
   /** Resolves when the device's head was read. Rejects where that fails. */
   wait(device: FollowedDevice): Promise<void> {
+    if (this.#isStopping) return Promise.reject(new StoreUnavailable("the service stops"));
     return new Promise((resolve, reject) => {
       const waiters = this.#waiters.get(device) ?? [];
       this.#waiters.set(device, waiters);
@@ -136,7 +137,7 @@ export class Loading {
     device.waiting = [...page.records.map(freshOf), ...device.waiting];
     const last = page.records.at(-1)?.time;
     device.unread =
-      page.next === undefined || last === undefined || last >= unread.to ? undefined : { from: last, to: unread.to };
+      page.next === undefined || last === undefined || last > unread.to ? undefined : { from: last, to: unread.to };
   }
 
   /** A head that is damaged is left out alone. */

@@ -123,6 +123,8 @@ export class Refolding {
     try {
       const registered = await this.#deps.registered(device);
       if (registered === undefined || device.fold === undefined) return registered === undefined;
+      // What was late may be deleted.
+      if (!device.fold.isLate) return false;
       await this.#deps.prepare(device);
       outcome = await refoldTurn(device.fold, this.#deps.readsOf(device, registered));
       device.failures = 0;

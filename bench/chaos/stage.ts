@@ -99,10 +99,10 @@ export class Stage {
       const [positions, devices] = [Number(found?.[1]), Number(found?.[2])];
       const { records } = this.#stored;
       const { trackers } = this.#fleet;
-      // Of what is old, each device keeps a part that no call shows.
-      const isRight = this.#histories?.keptFrom === undefined ? positions === records : positions >= records;
+      // What a tracker sent again after a kill is in the log twice until it is packed, and histories drop it. And of
+      // what is old, each device keeps a part that no call shows. `#compare` has seen that each record is there once.
       this.#must(
-        code === 0 && devices === trackers.length && isRight,
+        code === 0 && devices === trackers.length && positions >= records,
         `waybeam check finds everything whole, ${records} positions of ${trackers.length} devices: ${err}`,
       );
     });

@@ -82,9 +82,11 @@ async function write(options: BackupOptions, folder: string, work: LongWork): Pr
   const { directory, withoutKeys, program, now } = options;
   const made = new Date(now).toISOString();
   const from = filesOf(directory);
+  const followed = followedIn(from.positions);
   // The rows first: what the follower wrote is then behind the positions of the copy, and is made good when it is opened. The other way round, totals would hold what is not there.
   vacuumInto(from.rows, join(folder, names.rows), work);
   vacuumInto(from.positions, join(folder, names.positions), work);
+  followFrom(followed, join(folder, names.positions));
   giveNoNumberAgain(from.rows, join(folder, names.rows));
   const walBytes = Object.values(from).reduce((sum, file) => sum + sizeOf(`${file}-wal`), 0);
   const { devices, positions, keys, data } = await verify(folder, work);
@@ -110,6 +112,27 @@ function vacuumInto(from: string, to: string, { signal, progress }: LongWork): v
     database.close();
   }
   sync(to);
+}
+
+/** How far the rows of the follower have come at least, as it was noted before they are copied. */
+function followedIn(file: string): number {
+  const database = openToRead(file);
+  try {
+    return Number(database.prepare("select followed from log_end").get()?.followed ?? 0);
+  } finally {
+    database.close();
+  }
+}
+
+/** What the service followed between the two copies is followed again from this copy. */
+function followFrom(followed: number, file: string): void {
+  const copy = new DatabaseSync(file);
+  try {
+    copy.prepare("update log_end set followed = min(followed, ?)").run(followed);
+  } finally {
+    copy.close();
+  }
+  sync(file);
 }
 
 /** A device that was added between the two copies has positions in the copy, but no row. Its number must not become another device's, who would be shown them. */

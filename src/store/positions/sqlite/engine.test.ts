@@ -214,6 +214,22 @@ describe("packing", () => {
     assert.equal((await store.read(39, { ...everything, limit: 1000 })).records.length, 200);
   });
 
+  it("tells at a start what is packed and not followed, as in a backup", async (context) => {
+    const { open, change } = place(context);
+    const store = await open();
+    for (let at = 0; at < 3; at++) await store.append([{ device: at, records: seconds(10 * at, 10 * at + 5) }]);
+    store.followed(1);
+    await store.pack();
+    store.followed(3);
+    await store.pack();
+    await store.close();
+    change("update log_end set followed = 1");
+    const spans = [];
+    for await (const some of (await open()).unfollowed()) spans.push(...some);
+    const span = (device: number) => ({ device, from: said(10 * device).time, to: said(10 * device + 4).time });
+    assert.deepEqual(spans, [span(1), span(2)]);
+  });
+
   it("waits for what is followed, though the log is full", async (context) => {
     const { open } = place(context, { packFromBytes: 10_000, mostLogBytes: 20_000 });
     const store = await open();

@@ -93,6 +93,12 @@ export class LogReader {
     });
   }
 
+  /** Devices with blocks of rows behind a number, and event times of the first and the last record of these. */
+  packedBehind(number: number): Float64Array<ArrayBuffer> {
+    const rows = this.#statements.packedBehind.all(number);
+    return Float64Array.from(rows.flatMap(({ device, first, last }) => [Number(device), Number(first), Number(last)]));
+  }
+
   /** From when on records of a device are kept. */
   since(device: DeviceKey): number {
     return Number(this.#statements.since.get(device)?.since ?? Number.NEGATIVE_INFINITY);
@@ -245,6 +251,9 @@ function statementsOf(database: DatabaseSync) {
     row: database.prepare("select data from log where seq = ?"),
     block: database.prepare("select data from block where id = ?"),
     window: database.prepare("select first from block where device = ? and first > ? order by first limit 1 offset ?"),
+    packedBehind: database.prepare(
+      "select device, min(first) as first, max(last) as last from block where number > ? group by device",
+    ),
     since: database.prepare("select since from kept where device = ?"),
     heads: database.prepare(
       "select id, first, last, number, count from block where device = ? and first <= ? and last >= ?",

@@ -161,13 +161,26 @@ export class SqlitePositions implements PositionStore {
   }
 
   async *unfollowed(): AsyncGenerator<readonly UnfollowedSpan[], void, undefined> {
+    const { through } = this.#unfollowed;
     let some: UnfollowedSpan[] = [];
-    for (const span of this.#places.behind(this.#unfollowed.through)) {
+    const packed = through < this.#seq ? await this.#packedBehind(through) : [];
+    for (const span of [...packed, ...this.#places.behind(through)]) {
       if (some.push(span) < spansAtOnce) continue;
       yield some;
       some = [];
     }
     if (some.length > 0) yield some;
+  }
+
+  /** What is packed was followed, but the follower's rows of a backup may be older than that. */
+  async #packedBehind(seq: number): Promise<readonly UnfollowedSpan[]> {
+    try {
+      return [...spansIn(await this.#reader.call("packedBehind", seq))];
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || error.trouble !== "damaged") throw error;
+      this.#tellDamage(`the places of blocks can't be read: ${error.message}`);
+      return [];
+    }
   }
 
   followed(place: number): void {
@@ -256,6 +269,8 @@ export class SqlitePositions implements PositionStore {
   /** Packs what is followed now. */
   async pack(): Promise<void> {
     const { through } = this.#unfollowed;
+    // A start looks at what is packed, too, where it was not followed by then.
+    await this.#noteFollowed();
     await this.#turns.run(() =>
       this.#packing.run(through, this.#closing.signal, ({ blocks, records, rows, bytes, damaged }) => {
         const before = this.#figures;
@@ -329,6 +344,12 @@ export class SqlitePositions implements PositionStore {
 /** Where a range goes on behind a page that ends before a moment. */
 function goingOn({ to }: PositionRange, end: number): PositionPlace | undefined {
   return end <= to && end < Number.POSITIVE_INFINITY ? { time: end, nth: 0 } : undefined;
+}
+
+/** Each three numbers as a device and event times. */
+function* spansIn(numbers: Float64Array): Iterable<UnfollowedSpan> {
+  for (let at = 0; at < numbers.length; at += 3)
+    yield { device: numbers[at] ?? 0, from: numbers[at + 1] ?? 0, to: numbers[at + 2] ?? 0 };
 }
 
 function spanOf(records: DeviceRecords["records"]): readonly [number, number] {

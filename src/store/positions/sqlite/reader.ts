@@ -20,6 +20,7 @@ function reader(): LogReader {
 serve<PositionReaderCalls>(
   {
     scan: ({ after, through }) => plain(reader().scan(after, through)),
+    packedBehind: (number) => plain(reader().packedBehind(number)),
     read: (request) => {
       const answer = reader().read(request);
       return { answer, transfer: [answer.records.buffer] };

@@ -303,3 +303,40 @@ test("nobody waits for a head that is asked for after the end", async (context) 
   await follower.stop();
   await assert.rejects(Promise.resolve(follower.head(1)), StoreUnavailable);
 });
+
+test("an account whose rules can't be read holds up no other one, and is followed all the same", async (context) => {
+  let isBroken = true;
+  const prepare: AlertEngine["prepare"] = (accounts) =>
+    isBroken && [...accounts].includes(7)
+      ? Promise.reject(new StoreUnavailable("a damaged page", undefined, "damaged"))
+      : undefined;
+  const reviewed: number[] = [];
+  const review: AlertEngine["review"] = (_device, _standing, { late }) => {
+    reviewed.push(late.from, late.to);
+    return undefined;
+  };
+  const { follower, stored, timeOf } = world(context, { prepare, review });
+  stored.set(1, [record(1)]);
+  const batch = [{ ...first, accountKey: 7 }, second].map((each) => ({ device: each, records: [record(1)] }));
+  follower.appended(batch, 1);
+  assert.deepEqual([await timeOf(2), await timeOf(1)], [start + 1000, start + 1000]);
+  isBroken = false;
+  await until(() => follower.behind === 0 && reviewed.length > 0);
+  assert.deepEqual(reviewed, [start + 1000, start + 1000]);
+});
+
+test("a device whose days can't be read holds up no other one, and is followed when they can", async (context) => {
+  const { follower, follow, timeOf } = world(context);
+  const days = follow.days.bind(follow);
+  follow.damaged.add(1);
+  follow.days = (device, ask) =>
+    device === 1 ? Promise.reject(new StoreUnavailable("a damaged page", undefined, "damaged")) : days(device, ask);
+  follower.appended(
+    [first, second].map((each) => ({ device: each, records: [record(1)] })),
+    1,
+  );
+  assert.equal(await timeOf(2), start + 1000);
+  await assert.rejects(timeOf(1), StoreUnavailable);
+  follow.days = days;
+  await until(async () => (await timeOf(1)) === start + 1000 && follower.behind === 0 && follow.damaged.size === 0);
+});

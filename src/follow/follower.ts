@@ -59,7 +59,7 @@ export class Follower implements Following, Heads, LastLocations {
       register: (device) => this.#registered(device),
       read: (device, from) =>
         store.positions.read(device, { from, to: Number.MAX_SAFE_INTEGER, limit: mostUnreadRecords }),
-      loaded: (device) => this.#loaded(device),
+      loaded: (device, isReady) => this.#loaded(device, isReady),
     });
     this.#refolding = new Refolding({
       ...{ clock, log },
@@ -171,7 +171,7 @@ export class Follower implements Following, Heads, LastLocations {
     this.#commits.changed(device, soon);
   }
 
-  #loaded(device: FollowedDevice): void {
+  #loaded(device: FollowedDevice, isReady: boolean): void {
     const { fold, waiting, unread } = device;
     if (fold === undefined) return;
     device.waiting = [];
@@ -182,6 +182,8 @@ export class Follower implements Following, Heads, LastLocations {
     if (waiting.length > 0 || unread !== undefined) this.#changed(device);
     if (waiting.length > 0 && device.device !== undefined) {
       this.#take(device, fold, device.device, waiting);
+      // A review sees what no rule could look at.
+      if (!isReady) for (const { time } of waiting) fold.mark(time, time);
       this.#deps.bus.publish({ type: "committed", devices: [{ device: device.device, plan: {} }] });
     } else for (const { time } of waiting) fold.mark(time, time);
     if (fold.isLate) this.#refolding.late(device);

@@ -16,8 +16,9 @@ import type { FollowedDevice } from "./followed-device.ts";
 const mostHeads = 500;
 /** Devices whose positions are read at a time. */
 const readsAtOnce = 16;
-/** Pause after a failure, ms. */
+/** Pauses after a failure, ms: of the store, and of one device alone. */
 const pauseMs = 1000;
+const devicePauseMs = 10_000;
 /** Behind all days. */
 const lastDay = dayOf(8.64e15);
 
@@ -31,8 +32,8 @@ export interface LoadingDeps {
   /** The first records of a device from an event time on, and whether there are more. */
   readonly read: (device: DeviceKey, from: number) => Promise<PositionPage>;
   readonly log: Log;
-  /** The head was read, and the rules are there. */
-  readonly loaded: (device: FollowedDevice) => void;
+  /** The head was read. `isReady`: the rules are there. */
+  readonly loaded: (device: FollowedDevice, isReady: boolean) => void;
 }
 
 /** Reads heads of devices that are not in memory, many at a time. */
@@ -40,6 +41,8 @@ export class Loading {
   readonly #deps: LoadingDeps;
   readonly #queue = new Set<FollowedDevice>();
   readonly #waiters = new Map<FollowedDevice, ((error?: unknown) => void)[]>();
+  /** Accounts whose rules can't be read. */
+  readonly #unready = new Set<number>();
   #running: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #isStopping = false;
@@ -99,22 +102,68 @@ export class Loading {
   }
 
   async #load(devices: readonly FollowedDevice[]): Promise<void> {
-    await this.#deps.prepare(new Set(devices.flatMap(({ device }) => device?.accountKey ?? [])));
+    const unready = await this.#prepare(new Set(devices.flatMap(({ device }) => device?.accountKey ?? [])));
     const missing = devices.filter(({ fold }) => fold === undefined);
     const heads = await this.#heads(missing.map(({ key }) => key));
-    for (const [at, device] of missing.entries()) device.fold ??= await this.#foldOf(device.key, heads[at]);
+    for (const [at, device] of missing.entries()) await this.#alone(device, () => this.#makeFold(device, heads[at]));
     const unread = devices.filter((device) => device.unread !== undefined);
     for (let at = 0; at < unread.length; at += readsAtOnce)
       await Promise.all(unread.slice(at, at + readsAtOnce).map((device) => this.#readUnread(device)));
     // Whose account is not known could not take turns with others.
     const unknown = devices.filter(({ known, fold }) => known === undefined && fold?.isLate === true);
     for (let at = 0; at < unknown.length; at += readsAtOnce)
-      await Promise.all(unknown.slice(at, at + readsAtOnce).map((device) => this.#deps.register(device)));
+      await Promise.all(
+        unknown.slice(at, at + readsAtOnce).map((device) => this.#alone(device, () => this.#deps.register(device))),
+      );
     for (const device of devices) {
       this.#queue.delete(device);
-      this.#deps.loaded(device);
-      this.#tell(device);
+      if (device.fold === undefined) this.#failed(device);
+      else {
+        this.#deps.loaded(device, !unready.has(device.device?.accountKey ?? 0));
+        this.#tell(device);
+      }
     }
+  }
+
+  /** Accounts whose rules can't be read, though others' can. */
+  async #prepare(accounts: ReadonlySet<number>): Promise<ReadonlySet<number>> {
+    try {
+      await this.#deps.prepare(accounts);
+      for (const account of accounts) this.#unready.delete(account);
+      return new Set();
+    } catch (error) {
+      if (isDown(error)) throw error;
+      const [only] = accounts;
+      if (accounts.size > 1 || only === undefined) {
+        const failed = await Promise.all([...accounts].map((account) => this.#prepare(new Set([account]))));
+        return new Set(failed.flatMap((some) => [...some]));
+      }
+      // Each append of theirs asks again.
+      if (!this.#unready.has(only))
+        this.#deps.log.error({ error, account: only }, "the alert rules of an account can't be read");
+      this.#unready.add(only);
+      return accounts;
+    }
+  }
+
+  /** What fails for one device alone holds up no other one. */
+  async #alone(device: FollowedDevice, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (isDown(error)) throw error;
+      this.#deps.log.error({ error, device: device.key }, "how a device stands can't be read");
+    }
+  }
+
+  async #makeFold(device: FollowedDevice, head: DeviceHead | undefined | "damaged"): Promise<void> {
+    device.fold ??= await this.#foldOf(device.key, head);
+  }
+
+  /** Its head is tried again after a pause. */
+  #failed(device: FollowedDevice): void {
+    this.#tell(device, new StoreUnavailable(`the head of device ${device.key} can't be read`, undefined, "damaged"));
+    setTimeout(() => this.add(device), devicePauseMs).unref();
   }
 
   /** Reads what nobody followed. Where that fails for one device alone, all of it counts as late. */
@@ -122,7 +171,7 @@ export class Loading {
     try {
       await this.#takeUnread(device);
     } catch (error) {
-      if (error instanceof StoreUnavailable && error.trouble === "down") throw error;
+      if (isDown(error)) throw error;
       this.#deps.log.error({ error, device: device.key }, "positions of a device that nobody followed can't be read");
     }
   }
@@ -185,6 +234,11 @@ export class Loading {
     await this.#running;
     for (const device of [...this.#waiters.keys()]) this.#tell(device, new StoreUnavailable("the service stops"));
   }
+}
+
+/** Whether it fails for all devices. */
+function isDown(error: unknown): boolean {
+  return error instanceof StoreUnavailable && error.trouble === "down";
 }
 
 /** A stored record as if it had just come. */

@@ -35,8 +35,8 @@ export function momentOrNull(field: string, before: string | null | undefined, t
 const wholeMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 
 /**
- * The range that an address names. Without an end it ends now, without a beginning it begins so long before its end.
- * A moment that can't be read is passed over as if it was not there; so are both of a range that ends before it begins.
+ * The range that an address names. Without an end, it ends now. Without a beginning, it is `usualMs` long.
+ * A moment that can't be read counts as missing, and so do both moments of a range that ends before it begins.
  */
 export function rangeIn(query: URLSearchParams, now: number, usualMs: number): Range {
   const end = momentIn(query, "to") ?? now;

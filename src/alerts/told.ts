@@ -97,7 +97,7 @@ class Lines {
     this.#byTime = Map.groupBy(alerts, ({ time }) => time);
   }
 
-  /** Takes the alert about what was found. False: there is none. */
+  /** Takes the alert that tells of what was found. Returns false where no alert tells of it. */
   take(phase: AlertPhase, found: FoundAt): boolean {
     const all = this.#byTime.get(found.time) ?? [];
     const subject = subjectOf(this.#rule, found.facts);

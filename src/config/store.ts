@@ -26,13 +26,14 @@ export const store = Type.Object({
     maximum: 17_179_869_184,
     unit: "bytes",
     description:
-      "The embedded store appends positions to a log. When the log has so many bytes, or after half an hour, it is packed into blocks.",
+      "The embedded store appends positions to a log, and packs the log into compressed blocks when it has this many bytes. A smaller log is packed after half an hour.",
   }),
   mostLogBytes: integer(1_073_741_824, {
     env: "WAYBEAM_STORE_MOST_LOG_BYTES",
     minimum: 16_384,
     maximum: 1_099_511_627_776,
     unit: "bytes",
-    description: "While the log has more, trackers wait for their acknowledgements until some of it is packed.",
+    description:
+      "While the log of the embedded store has more bytes than this, trackers wait for their acknowledgements until some of it is packed.",
   }),
 });

@@ -26,9 +26,9 @@ import { Unfollowed } from "./unfollowed.ts";
 export interface SqlitePositionsOptions {
   readonly file: string;
   readonly log: Log;
-  /** The log is packed from so many bytes on, its places in memory counted. */
+  /** The log is packed when it has this many bytes, its places in memory counted. */
   readonly packFromBytes?: number;
-  /** What waits so long is packed however little it is, ms. */
+  /** A smaller log is packed after this time, ms. */
   readonly packAfterMs?: number;
   /** Nothing is appended while the log has more, bytes, its places in memory counted. */
   readonly mostLogBytes?: number;

@@ -5,7 +5,7 @@ import { StoreUnavailable } from "../../ports/store.ts";
 /** Runs statements in their order and in one transaction: all of them or none. Returns how many rows each changed. An engine does it in as few messages as it can. */
 export type RunTogether = (statements: readonly CompiledQuery[]) => Promise<readonly number[]>;
 
-/** Statements of a group: some 20 µs of the engine's thread each, and trackers' commits wait for all. */
+/** Statements of a group: some 20 µs of the engine's thread each, and other writes wait for all. */
 const mostStatements = 100;
 /** Characters of the texts in a group. */
 const mostCharacters = 100_000;
@@ -24,7 +24,7 @@ interface Step {
 
 /**
  * Short writes of many callers, in groups. While one group is written, and for a short rest after it, the steps that are asked for wait, and then share a transaction. A
- * transaction of its own for each waits for the disk each time, and trackers' commits wait behind it. Without the rest, hundreds of calls of webhooks a second kept the disk
+ * transaction of its own for each waits for the disk each time, and others wait behind it. Without the rest, hundreds of calls of webhooks a second kept the disk
  * busy for half of the time. A step that comes after the rest is written at once.
  */
 export class StatementGroups {

@@ -3,7 +3,7 @@ import { type CallFailure, EngineError } from "../failures.ts";
 import { isOutOfMemory, recordsDamage } from "../positions/damage.ts";
 
 /** SQLITE_CORRUPT: a page of the database can't be read. */
-export const corrupt = 11;
+const corrupt = 11;
 
 /** SQLITE_NOMEM: memory ran out. */
 const noMemory = 7;
@@ -49,7 +49,7 @@ export function failureOf(error: unknown): CallFailure {
   return { message: code === undefined ? (error.stack ?? message) : message, trouble: troubleOf(code), code };
 }
 
-/** What is wrong with a chunk's bytes, or with their page. Undefined when the error has another cause. */
+/** What is wrong with stored bytes, or with their page. Undefined when the error has another cause. */
 export function damageOf(error: unknown): string | undefined {
   const isPage = error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === corrupt;
   return isPage ? "a page can't be read" : recordsDamage(error);

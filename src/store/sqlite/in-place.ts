@@ -14,8 +14,15 @@ export class OpenFile {
     this.#found = statSync(name);
   }
 
-  /** Throws where another file, or none, is in its place. */
-  inPlace(): void {
+  /** Writes to the file. Throws where another file, or none, is in its place before or afterwards. */
+  written<T>(write: () => T): T {
+    this.#inPlace();
+    const answer = write();
+    this.#inPlace();
+    return answer;
+  }
+
+  #inPlace(): void {
     const { ino, dev } = statSync(this.#name, { throwIfNoEntry: false }) ?? {};
     if (ino === this.#found.ino && dev === this.#found.dev) return;
     throw sqliteError(`${this.#name} was moved or deleted under the running service`, cantOpen);

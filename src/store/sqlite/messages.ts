@@ -20,18 +20,18 @@ export interface SqliteWriterCalls {
   readonly sql: Call<SqlRequest, SqlAnswer>;
   /** Runs statements in one transaction; how many rows each changed. */
   readonly together: Call<readonly SqlRequest[], readonly number[]>;
-  readonly begin: Call<null, null>;
-  readonly commit: Call<null, null>;
+  readonly begin: Call<null, void>;
+  readonly commit: Call<null, void>;
   /** Ends a transaction if one is open: the engine may have ended it itself. */
-  readonly rollback: Call<null, null>;
+  readonly rollback: Call<null, void>;
   /** Writes a row. */
-  readonly check: Call<null, null>;
-  readonly close: Call<null, null>;
+  readonly check: Call<null, void>;
+  readonly close: Call<null, void>;
 }
 
 /** What the worker that reads does. */
 export interface SqliteReaderCalls {
   readonly sql: Call<SqlRequest, SqlAnswer>;
-  readonly check: Call<null, null>;
-  readonly close: Call<null, null>;
+  readonly check: Call<null, void>;
+  readonly close: Call<null, void>;
 }

@@ -1,43 +1,22 @@
-/**
- * Lets one caller at a time use the writer, so that a commit never lands inside another's open transaction. Callers have their turns in the order in which they ask, urgent
- * ones first: trackers wait for the commit of their fixes, and many notices that are sent at once would each take a turn before it.
- */
+/** Lets one caller at a time use the writer, so that a commit never lands inside another's open transaction. Callers have their turns in the order in which they ask. */
 export class Mutex {
-  readonly #urgent: (() => void)[] = [];
-  readonly #waiting: (() => void)[] = [];
-  #taken = false;
+  #last: Promise<void> = Promise.resolve();
 
-  /**
-   * Resolves when the caller's turn comes. Call the result to end the turn. No caller may ask urgently again and again without other work in between: the others would wait for
-   * ever.
-   */
-  async acquire(urgent = false): Promise<() => void> {
-    if (this.#taken)
-      await new Promise<void>((resolve) => {
-        (urgent ? this.#urgent : this.#waiting).push(resolve);
-      });
-    this.#taken = true;
-    let ended = false;
-    return () => {
-      if (ended) return;
-      ended = true;
-      this.#next();
-    };
+  /** Resolves when the caller's turn comes. Call the result to end the turn. */
+  async acquire(): Promise<() => void> {
+    const before = this.#last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#last = promise;
+    await before;
+    return resolve;
   }
 
-  async run<T>(work: () => Promise<T>, urgent = false): Promise<T> {
-    const release = await this.acquire(urgent);
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const release = await this.acquire();
     try {
       return await work();
     } finally {
       release();
     }
-  }
-
-  /** Hands the turn over to the next caller, or frees the writer. */
-  #next(): void {
-    const next = this.#urgent.shift() ?? this.#waiting.shift();
-    if (next === undefined) this.#taken = false;
-    else next();
   }
 }

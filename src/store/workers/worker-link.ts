@@ -3,7 +3,7 @@ import { type Transferable, Worker } from "node:worker_threads";
 import type { Log } from "../../ports/log.ts";
 import { StoreUnavailable } from "../../ports/store.ts";
 import { storeError } from "../failures.ts";
-import type { Calls, Link } from "./calls.ts";
+import type { Calls } from "./calls.ts";
 import type { AnswerMessage, RequestMessage } from "./messages.ts";
 
 interface Waiting {
@@ -43,7 +43,7 @@ function startOf(file: URL): URL {
 }
 
 /** Calls to a worker that owns a database connection. A worker that died is started again by the next call. */
-export class WorkerLink<C extends Calls<C>> implements Link<C> {
+export class WorkerLink<C extends Calls<C>> {
   readonly #kind: WorkerKind;
   readonly #database: string;
   readonly #log: Log;
@@ -65,7 +65,7 @@ export class WorkerLink<C extends Calls<C>> implements Link<C> {
     return this.#generation;
   }
 
-  /** Rejects with `StoreUnavailable` where the engine can't be used, or where the worker died before it answered. */
+  /** Rejects with `StoreUnavailable` where the engine can't be used, or where the worker died before it answered: then the call may have been done. `transfer`: buffers that are handed over. */
   call<K extends keyof C & string>(
     name: K,
     request: C[K]["request"],

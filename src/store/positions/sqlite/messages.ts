@@ -37,16 +37,16 @@ export interface PositionWriterCalls {
   /** Deletes at most `limit` rows. Tells the bytes of each. */
   readonly deleteRows: Call<Spent, readonly number[]>;
   /** Everything up to this number is followed. */
-  readonly followed: Call<number, null>;
-  readonly keepFrom: Call<{ readonly device: DeviceKey; readonly moment: number }, null>;
+  readonly followed: Call<number, void>;
+  readonly keepFrom: Call<{ readonly device: DeviceKey; readonly moment: number }, void>;
   /** Deletes at most `limit` blocks that end before a moment. Tells the counts of those. */
   readonly deleteBlocks: Call<
     { readonly device: DeviceKey; readonly moment: number; readonly limit: number },
     readonly number[]
   >;
   /** Writes a row. */
-  readonly check: Call<null, null>;
-  readonly close: Call<null, null>;
+  readonly check: Call<null, void>;
+  readonly close: Call<null, void>;
 }
 
 /** What a row of the log holds. */
@@ -94,7 +94,7 @@ export interface PositionReaderCalls {
   readonly packedBehind: Call<number, Float64Array<ArrayBuffer>>;
   readonly read: Call<ReadRequest, ReadAnswer>;
   readonly render: Call<RenderRequest, RenderedPage>;
-  readonly close: Call<null, null>;
+  readonly close: Call<null, void>;
 }
 
 /** Rows that were loaded to be packed. */
@@ -122,6 +122,6 @@ export interface PositionPackerCalls {
   readonly load: Call<{ readonly after: number; readonly through: number; readonly bytes: number }, Loaded | undefined>;
   /** Packs what the loaded rows have of these devices. */
   readonly pack: Call<readonly DeviceKey[], Packed>;
-  readonly unload: Call<null, null>;
-  readonly close: Call<null, null>;
+  readonly unload: Call<null, void>;
+  readonly close: Call<null, void>;
 }

@@ -1,7 +1,7 @@
 import type { DeviceKey } from "../../../model/device.ts";
 import type { Log } from "../../../ports/log.ts";
 import { isDown } from "../../failures.ts";
-import type { Link } from "../../workers/calls.ts";
+import type { WorkerLink } from "../../workers/worker-link.ts";
 import type { DeviceChange, PositionPackerCalls, PositionWriterCalls } from "./messages.ts";
 import type { Places } from "./places.ts";
 
@@ -27,14 +27,14 @@ export interface PackingResult {
 
 /** Moves all rows of the log up to a number into blocks. It can stop at any moment: what is in both is read once, and packed again. */
 export class Packing {
-  readonly #writer: Link<PositionWriterCalls>;
-  readonly #packer: Link<PositionPackerCalls>;
+  readonly #writer: WorkerLink<PositionWriterCalls>;
+  readonly #packer: WorkerLink<PositionPackerCalls>;
   readonly #places: Places;
   readonly #log: Log;
 
   constructor(
-    writer: Link<PositionWriterCalls>,
-    packer: Link<PositionPackerCalls>,
+    writer: WorkerLink<PositionWriterCalls>,
+    packer: WorkerLink<PositionPackerCalls>,
     { places, log }: { readonly places: Places; readonly log: Log },
   ) {
     this.#writer = writer;

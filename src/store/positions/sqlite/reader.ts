@@ -1,38 +1,23 @@
-import { DatabaseSync } from "node:sqlite";
-import { failureOf } from "../../sqlite/engine-errors.ts";
-import { databaseOfWorker, plain, serve } from "../../workers/serve.ts";
+import { readingConnection } from "../../sqlite/connections.ts";
+import { Handed, serve } from "../../workers/serve.ts";
 import { LogReader } from "./log-reader.ts";
 import type { PositionReaderCalls } from "./messages.ts";
 
-/** Another program on the database makes a question wait this long at most, ms. */
-const busyTimeoutMs = 1000;
-
-/** The worker that reads. */
-let opened: { readonly database: DatabaseSync; readonly log: LogReader } | undefined;
-function reader(): LogReader {
-  if (opened === undefined) {
-    const database = new DatabaseSync(databaseOfWorker(), { readOnly: true, timeout: busyTimeoutMs });
-    opened = { database, log: new LogReader(database) };
-  }
-  return opened.log;
+/** The worker that reads positions. */
+function open(file: string) {
+  const database = readingConnection(file);
+  return { database, log: new LogReader(database) };
 }
 
-serve<PositionReaderCalls>(
-  {
-    scan: ({ after, through }) => plain(reader().scan(after, through)),
-    packedBehind: (number) => plain(reader().packedBehind(number)),
-    read: (request) => {
-      const answer = reader().read(request);
-      return { answer, transfer: [answer.records.buffer] };
-    },
-    render: (request) => {
-      const answer = reader().render(request);
-      return { answer, transfer: [answer.memory] };
-    },
-    close: () => {
-      opened?.database.close();
-      return plain(null);
-    },
+serve<PositionReaderCalls, ReturnType<typeof open>>(open, {
+  scan: ({ log }, { after, through }) => log.scan(after, through),
+  packedBehind: ({ log }, number) => log.packedBehind(number),
+  read: ({ log }, request) => {
+    const answer = log.read(request);
+    return new Handed(answer, [answer.records.buffer]);
   },
-  failureOf,
-);
+  render: ({ log }, request) => {
+    const answer = log.render(request);
+    return new Handed(answer, [answer.memory]);
+  },
+});

@@ -26,8 +26,8 @@ export async function copyPrivate(from: string, to: string, work: LongWork): Pro
 }
 
 /** Size and SHA-256 of what a file holds now. */
-export async function sumOf(file: string, work: LongWork, doing = "reading back"): Promise<Sum> {
-  return await readThrough(file, work, doing, async () => {});
+export async function sumOf(file: string, work: LongWork): Promise<Sum> {
+  return await readThrough(file, work, "reading back", async () => {});
 }
 
 async function readThrough(

@@ -1,16 +1,13 @@
-import { realpathSync } from "node:fs";
-import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { databaseOf } from "../sqlite/folder.ts";
+import { databaseOf, positionsOf } from "../sqlite/folder.ts";
 import type { Databases } from "./inspection.ts";
-import { names } from "./manifest.ts";
 
 /** The service writes at the same time: a reader waits for its locks, ms. */
 const busyTimeoutMs = 10_000;
 
 /** The files of a folder's databases. */
 export function filesOf(directory: string): Readonly<Record<keyof Databases, string>> {
-  return { rows: databaseOf(directory), positions: join(realpathSync(directory), names.positions) };
+  return { rows: databaseOf(directory), positions: positionsOf(directory) };
 }
 
 /** Opens the databases of a folder, each at one moment, and closes them afterwards. Nothing of them is changed. */

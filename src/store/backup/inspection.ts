@@ -5,8 +5,7 @@ import { RecordsDamaged } from "../positions/damage.ts";
 import { LogRow } from "../positions/log-row.ts";
 import { PackedCursor } from "../positions/packed-record.ts";
 import { dayColumns, dayOf, headOf } from "../rows/follow-codec.ts";
-import { damageOf } from "../sqlite/engine-errors.ts";
-import { isDamage } from "./damage.ts";
+import { damageOf, isDamage } from "../sqlite/engine-errors.ts";
 import type { LongWork } from "./refused.ts";
 
 /** Something that is wrong with a database. */

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { checkNumber } from "../migrations/migrations.ts";
+import { sealingSettings } from "../secrets/unlock.ts";
 import { BackupRefused } from "./refused.ts";
 
 /** The number of a database's newest migration. Throws `BackupRefused` where the database is not the service's, and what `checkNumber` does. */
@@ -17,8 +18,6 @@ export function checkVersion(database: DatabaseSync): number {
 
 /** What the keys are called that the database's secrets are sealed by. */
 export function keyIdsOf(database: DatabaseSync): readonly string[] {
-  const found = database
-    .prepare(`select distinct value from setting where name in ('sealedBy', 'sealingBy') order by value`)
-    .all();
-  return found.map(({ value }) => String(value));
+  const found = database.prepare("select distinct value from setting where name in (?, ?) order by value");
+  return found.all(...sealingSettings).map(({ value }) => String(value));
 }

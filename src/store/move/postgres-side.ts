@@ -110,17 +110,14 @@ export class PostgresSide implements Side {
   }
 
   async together(work: () => Promise<void>): Promise<void> {
-    this.#client = await this.#pool.connect();
-    let failure: Error | undefined;
     try {
-      await this.#ask("begin");
-      await work();
-      await this.#ask("commit");
-    } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
-      throw error;
+      await this.#pool.use(async (client) => {
+        this.#client = client;
+        await this.#ask("begin");
+        await work();
+        await this.#ask("commit");
+      });
     } finally {
-      this.#client.release(failure);
       this.#client = undefined;
     }
   }

@@ -56,7 +56,7 @@ export class ByteSink {
 
   /** Replaces a buffer that has grown over `size` by a smaller one. What was written is gone then. */
   shrink(size: number): void {
-    if (this.bytes.length > size) this.restore(new ArrayBuffer(size));
+    if (this.bytes.length > size) this.#continueIn(new ArrayBuffer(size));
   }
 
   /** A view of what was written. Read it before anything else is written. */
@@ -72,19 +72,11 @@ export class ByteSink {
   /** Returns what was written, in the sink's own buffer. The sink continues with another buffer. */
   exchange(buffer: ArrayBuffer): Uint8Array<ArrayBuffer> {
     const written = new Uint8Array(this.bytes.buffer, 0, this.length);
-    this.restore(buffer);
+    this.#continueIn(buffer);
     return written;
   }
 
-  /** Takes the buffer away, to be transferred. The sink is empty afterwards and needs `restore`. */
-  take(): ArrayBuffer {
-    const { buffer } = this.bytes;
-    this.restore(new ArrayBuffer(0));
-    return buffer;
-  }
-
-  /** Continues with a buffer that came back from another thread. */
-  restore(buffer: ArrayBuffer): void {
+  #continueIn(buffer: ArrayBuffer): void {
     this.bytes = Buffer.from(buffer);
     this.view = new DataView(buffer);
     this.length = 0;

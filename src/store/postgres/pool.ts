@@ -96,6 +96,20 @@ export class ServerPool extends pg.Pool {
     this.#settled = doubts;
   }
 
+  /** Works with a connection of its own. One with which something failed is closed, since it may be broken or have a transaction open. */
+  async use<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.connect();
+    let failure: Error | undefined;
+    try {
+      return await work(client);
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+      throw error;
+    } finally {
+      client.release(failure);
+    }
+  }
+
   /** Breaks all connections. */
   break(): void {
     for (const client of this.#open) client.connection.stream.destroy();

@@ -2,8 +2,9 @@ import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
+import { keyIdsOf } from "../backup/version.ts";
 import { checkNumber } from "../migrations/migrations.ts";
-import { checkKeys, sealingSettings } from "../secrets/unlock.ts";
+import { checkKeys } from "../secrets/unlock.ts";
 import { DataFolderUnusable, dataFolderAdvice } from "./folder.ts";
 
 const foreign = "Move it away, or choose another folder by WAYBEAM_DATA. Nothing was changed.";
@@ -52,15 +53,13 @@ function readFirst(file: string): First {
     const has = (table: string) => tables.some(({ name }) => name === table);
     if (tables.length > 0 && !has("migration"))
       throw new DataFolderUnusable(dirname(file), "waybeam.db is another program's database", foreign, undefined);
-    const values = (query: string, ...inputs: string[]) => database.prepare(query).all(...inputs);
-    const migrations = has("migration") ? values("select number, name from migration order by number") : [];
-    const sealed = "select distinct value from setting where name in (?, ?)";
-    const keys = has("setting") ? values(sealed, ...sealingSettings) : [];
+    const ofMigrations = "select number, name from migration order by number";
+    const migrations = has("migration") ? database.prepare(ofMigrations).all() : [];
     const [first, newest] = [migrations[0], migrations.at(-1)];
     return {
       version: Number(newest?.number ?? 0),
       first: first && String(first.name),
-      keys: keys.map(({ value }) => String(value)),
+      keys: has("setting") ? keyIdsOf(database) : [],
     };
   } finally {
     database.close();

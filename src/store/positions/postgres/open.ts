@@ -120,21 +120,13 @@ export class PostgresPositions implements PositionStore {
   }
 
   async #inTransaction(work: (client: PoolClient) => Promise<void>): Promise<void> {
-    await this.#try("sent", async () => {
-      const client = await this.#pool.connect();
-      let failure: Error | undefined;
-      try {
+    await this.#try("sent", () =>
+      this.#pool.use(async (client) => {
         await client.query("begin");
         await work(client);
         await client.query("commit");
-      } catch (error) {
-        failure = error instanceof Error ? error : new Error(String(error));
-        throw error;
-      } finally {
-        // A connection that failed may have a transaction open.
-        client.release(failure);
-      }
-    });
+      }),
+    );
   }
 
   /** Tries again what the server rolled back because of another transaction. */
@@ -173,19 +165,12 @@ export class PostgresPositions implements PositionStore {
   }
 
   /** Fails if a standby may lack what was written. */
-  async #durably<R extends QueryResultRow>(query: QueryConfig): Promise<QueryResult<R>> {
-    const client = await this.#pool.connect();
-    let failure: Error | undefined;
-    try {
+  #durably<R extends QueryResultRow>(query: QueryConfig): Promise<QueryResult<R>> {
+    return this.#pool.use(async (client) => {
       const answer = await client.query<R>(query);
       if (this.#pool.wasCutOff(client)) throw withoutStandby();
       return answer;
-    } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
-      throw error;
-    } finally {
-      client.release(failure);
-    }
+    });
   }
 
   /** What other processes left is this one's from now on. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,6 +63,20 @@ describe("SQLite store", () => {
     await store.close();
     await assert.rejects(store.check(), unavailable);
     await (await open(directory)).close();
+  });
+
+  it("keeps each database where a link leads to, readable by its owner only", async (context) => {
+    const disk = await mkdtemp(join(tmpdir(), "waybeam-disk-"));
+    context.after(() => rm(disk, { recursive: true }));
+    for (const name of ["waybeam.db", "positions.db"]) symlinkSync(join(disk, name), join(directory, name));
+    const store = await open(directory);
+    await store.positions.append([{ device: 1, records: [said(1)] }]);
+    for (const name of ["waybeam.db", "positions.db", "positions.db-wal"])
+      assert.equal(statSync(join(disk, name)).mode & 0o777, 0o600, name);
+    await store.close();
+    const again = await open(directory);
+    assert.deepEqual((await readAll(again.positions, 1)).records, [said(1)]);
+    await again.close();
   });
 
   it("refuses data of a newer program", async () => {

@@ -35,23 +35,25 @@ export function makeFolder(directory: string): void {
   throw new DataFolderUnusable(directory, "it is not a folder", dataFolderAdvice, undefined);
 }
 
-/**
- * The file of a folder's database. The operator may keep it on another disk, with a link in its place: SQLite then puts the log beside the file that the link leads to,
- * and so do we with what belongs to the log.
- */
+/** The file of a folder's database. */
 export function databaseOf(directory: string): string {
-  const file = join(realpathSync(directory), "waybeam.db");
+  return linkedFile(directory, "waybeam.db");
+}
+
+/** The file of a folder's positions. */
+export function positionsOf(directory: string): string {
+  return linkedFile(directory, "positions.db");
+}
+
+/** The operator may keep a database on another disk, with a link in its place: SQLite then puts its log beside the file that the link leads to, and so it is named here. */
+function linkedFile(directory: string, name: string): string {
+  const file = join(realpathSync(directory), name);
   try {
     return realpathSync(file);
   } catch {
     // There is no database yet.
     return linkTarget(file) ?? file;
   }
-}
-
-/** The file of a folder's positions. */
-export function positionsOf(directory: string): string {
-  return join(realpathSync(directory), "positions.db");
 }
 
 /** Returns the path that a link names, or undefined when the file is no link. */

@@ -2,12 +2,11 @@ import { stepOf } from "../fold/step.ts";
 import { advance } from "../fold/totals.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { Day, FoldPoint } from "../model/follow.ts";
-import { noTotals, type Totals, type TotalsSums } from "../model/location.ts";
+import { noTotals, shiftedTotals, type Totals, type TotalsSums } from "../model/location.ts";
 import type { SaidRecord } from "../model/said.ts";
 import type { FollowStore, Heads } from "../ports/follow.ts";
 
 const dayMs = 86_400_000;
-const noSums: TotalsSums = { odometerMm: 0, sensorMs: [0, 0, 0, 0] };
 
 /** Where a history is folded from. */
 export interface FoldStart {
@@ -33,7 +32,7 @@ export interface FoldSources {
  */
 export async function foldStart(device: DeviceKey, from: number, { heads, follow }: FoldSources): Promise<FoldStart> {
   const head = await heads.head(device);
-  const { today, sumsBefore = noSums, late = [], keptFrom } = head ?? {};
+  const { today, sumsBefore = noTotals, late = [], keptFrom } = head ?? {};
   const before = late.reduce((first, span) => Math.min(first, span.from), Math.max(from, keptFrom ?? from));
   if (before === Number.NEGATIVE_INFINITY) return beginning;
   const day = Math.floor(before / dayMs);
@@ -58,7 +57,7 @@ export async function startBehind(
   time: number,
   { heads, follow }: FoldSources,
 ): Promise<FoldStart | undefined> {
-  const { today, sumsBefore = noSums } = (await heads.head(device)) ?? {};
+  const { today, sumsBefore = noTotals } = (await heads.head(device)) ?? {};
   const day = Math.floor(time / dayMs);
   const ended = await follow.days(device, { from: day, order: "first", limit: 2 });
   for (const one of today === undefined ? ended : [...ended, today]) {
@@ -77,10 +76,9 @@ function pointIn(day: Day, time: number): FoldPoint {
 }
 
 function startAt({ time, totals, records }: FoldPoint, sums: TotalsSums, day: number): FoldStart {
-  const ms = (input: 0 | 1 | 2 | 3) => totals.sensorMs[input] + sums.sensorMs[input];
   return {
     time,
-    totals: { ...totals, odometerMm: totals.odometerMm + sums.odometerMm, sensorMs: [ms(0), ms(1), ms(2), ms(3)] },
+    totals: shiftedTotals(totals, sums),
     from: records === 0 || time === undefined ? day * dayMs : time + 1,
   };
 }

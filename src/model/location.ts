@@ -72,7 +72,7 @@ export const noTotals: Totals = Object.freeze({
 /** Sums that are added to totals. */
 export type TotalsSums = Pick<Totals, "odometerMm" | "sensorMs">;
 
-/** Totals with sums added: what a late record makes of those after it. */
+/** Totals with sums added. */
 export function shiftedTotals(totals: Totals, sums: TotalsSums): Totals {
   const [first, second, third, fourth] = totals.sensorMs;
   const [add1, add2, add3, add4] = sums.sensorMs;

@@ -18,7 +18,7 @@ export const store = Type.Object({
     maximum: 1000,
     unit: "connections",
     description:
-      "The most connections to the PostgreSQL database for everything but positions. Positions and the lock take six more. Each connection is a process of the server, and more than it has processors gain little; while all are taken, callers wait in order. The server's max_connections (100 unless changed) must have room for all.",
+      "The most connections to the PostgreSQL database for everything but positions. Positions and the lock take five more. Each connection is a process of the server, and more than it has processors gain little; while all are taken, callers wait in order. The server's max_connections (100 unless changed) must have room for all.",
   }),
   packFromBytes: integer(67_108_864, {
     env: "WAYBEAM_STORE_PACK_FROM_BYTES",

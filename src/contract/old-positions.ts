@@ -32,7 +32,7 @@ export const OldPositionsView = Type.Object(
     devices: Type.Integer({ description: "Devices that would lose positions." }),
     positions: Type.Integer({
       description:
-        "Positions that would be deleted. Positions are deleted by whole UTC days: an old one stays until its day has ended before `before`.",
+        "Positions that would be deleted. Positions are deleted by whole UTC days, and the newest day of a device stays.",
     }),
     from: NullableInstant({
       description: "Beginning of the UTC day of the oldest position that would be deleted; null if none would be.",

@@ -22,7 +22,7 @@ const noTls = "The server does not support SSL connections";
 
 /**
  * Connects to the server of an address and checks, without changing anything, whether its database can hold the store. Returns the address, with or without TLS as the server has it.
- * Throws `DatabaseUnusable` with every problem, and what `checkNumber` does. `mayBeHalfMoved`: a move that goes on asks.
+ * Throws `DatabaseUnusable` with every problem, and what `checkNumber` does. `mayBeHalfMoved`: a move asks, which begins anew.
  */
 export async function checkedAddress(url: string, times: Times, mayBeHalfMoved = false): Promise<ServerAddress> {
   const parsed = parseUrl(url);

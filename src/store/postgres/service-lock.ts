@@ -37,8 +37,8 @@ export interface ServiceLockParts {
   readonly address: ServerAddress;
   readonly times: Times;
   readonly log: Log;
-  /** The run of the service: a name that no other has. Unset: a tool, which does not become the one that writes. */
-  readonly service?: string;
+  /** The run of the service or of a move: a name that no other has. */
+  readonly service: string;
 }
 
 /**
@@ -70,10 +70,6 @@ export class ServiceLock {
     }
   }
 
-  get held(): boolean {
-    return this.#client !== undefined;
-  }
-
   /** `onTakenOver` is called if the lock was lost and another service has become the writer since. */
   watch(onTakenOver: (error: unknown) => void): void {
     this.#onTakenOver = onTakenOver;
@@ -81,8 +77,7 @@ export class ServiceLock {
 
   /** The writer checks this too, but only when it opens a session, and it can't open one while that of the other service is open. */
   async #look(client: pg.Client): Promise<void> {
-    const { service } = this.#parts;
-    if (this.#onTakenOver === undefined || service === undefined || (await isOwner(client, service))) return;
+    if (this.#onTakenOver === undefined || (await isOwner(client, this.#parts.service))) return;
     this.#onTakenOver(storeError({ message: takenOverText, trouble: "down", code: takenOver }));
   }
 
@@ -97,8 +92,7 @@ export class ServiceLock {
   }
 
   async #own(client: pg.Client): Promise<void> {
-    const { service } = this.#parts;
-    if (service !== undefined) await client.query(own, [ownerSetting, await ownerTextBy(client, service)]);
+    await client.query(own, [ownerSetting, await ownerTextBy(client, this.#parts.service)]);
   }
 
   /** Makes this service the one that writes, in tables that were made after the lock was taken. */

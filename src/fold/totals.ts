@@ -11,7 +11,7 @@ export interface Step extends FixStep, Claim {
 
 /**
  * Totals after a record, from those after the record before it in event time (`beforeTime` undefined: it is the first).
- * Folding a device's records in their order (see `byPlace`) gives its totals; nothing else does.
+ * Folding a device's records in the order of event time, then arrival, gives its totals; nothing else does.
  */
 export function advance(before: Totals, beforeTime: number | undefined, step: Step): Totals {
   // What a clock that was not set reported lies at no known time before: since then no input was active, and nobody stood still.

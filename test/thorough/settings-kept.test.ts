@@ -200,7 +200,7 @@ seeThemAct("kept", [
     },
   },
   {
-    sets: { "refused.bytesPerDevice": 16_384 },
+    sets: { "refused.bytesPerDevice": 65_536 },
     beside: fast,
     async acts(service) {
       await service.device("d");
@@ -393,7 +393,7 @@ seeThemAct("kept", [
     },
   },
   {
-    sets: { "quotas.bytes": 16_384 },
+    sets: { "quotas.bytes": 65_536 },
     async acts(service) {
       const devices = Array.from({ length: 1500 }, (_, index) => String(index).padStart(64, "x"));
       const { status, json } = await service.call("POST", "/api/groups", { name: "Large", devices });

@@ -185,11 +185,13 @@ export const simulateChecks: readonly Check[] = [
       const { simulate } = protocol;
       if (simulate?.obey === undefined) return;
       const { obey } = simulate;
-      // Every protocol at hand takes such texts, but those whose commands are bytes: these take their examples. V and a digit is what H02 calls messages and answers, LK and TKQ are messages of watches: no device takes
-      // them for commands. Single letters are Coban's commands, some of which positions answer.
+      // Every protocol at hand takes such texts, but those whose commands are bytes: these take their examples. V and a
+      // digit is what H02 calls messages and answers, LK and TKQ are messages of watches, P and S with two digits confirm
+      // what a JT600 sent: no device takes them for commands. Single letters are Coban's commands, some of which
+      // positions answer.
       const words = fc
         .stringMatching(/^[A-UW-Z][A-Z0-9]{1,5}(,[0-9]{1,3}){0,2}$/)
-        .filter((each) => !/^(?:LK|TKQ)\b/.test(each));
+        .filter((each) => !/^(?:LK|TKQ|[PS]\d\d)\b/.test(each));
       const takesWords = protocol.connect().command("AB", "350000000000001", 1) instanceof Uint8Array;
       const examples = vectors.flatMap(({ command }) =>
         command !== undefined && "bytes" in command.expected ? [command.text] : [],

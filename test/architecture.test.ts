@@ -136,7 +136,7 @@ describe("imports", () => {
   });
 
   it("of what every engine of the store uses name no engine", () => {
-    const ofAll = ["locations", "workers", "rows", "records", "blocks", "migrations"];
+    const ofAll = ["rows", "migrations", "removal"];
     const wrong = code
       .filter(({ path }) => ofAll.includes(path.split("/")[1] ?? "") && path.startsWith("store/"))
       .flatMap((source) =>

@@ -12,7 +12,7 @@ import { type Store, StoreUnavailable } from "../../src/ports/store.ts";
 import { StoreTooNew } from "../../src/store/migrations/migrations.ts";
 import { DataFolderInUse } from "../../src/store/sqlite/lock.ts";
 import type { SqliteWriterCalls } from "../../src/store/sqlite/messages.ts";
-import { WorkerLink } from "../../src/store/workers/worker-link.ts";
+import { WorkerLink } from "../../src/store/sqlite/workers/worker-link.ts";
 import { everything, readAll, said } from "../contract/positions/said.ts";
 import { emptyHead } from "../contract/store/followed.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";

@@ -1,4 +1,4 @@
-export { giveWay } from "../workers/priority.ts";
+export { giveWay } from "../sqlite/workers/priority.ts";
 export { makeBackup } from "./backup.ts";
 export { check } from "./check.ts";
 export type { Manifest } from "./manifest.ts";

@@ -14,10 +14,10 @@ import {
 } from "kysely";
 import { StoreUnavailable } from "../../ports/store.ts";
 import type { RunTogether } from "../rows/statement-groups.ts";
-import type { Mutex } from "../workers/mutex.ts";
-import type { WorkerLink } from "../workers/worker-link.ts";
 import { LocklessCompiler } from "./compiler.ts";
 import type { SqliteReaderCalls, SqliteWriterCalls, SqlRequest, SqlValue } from "./messages.ts";
+import type { Mutex } from "./workers/mutex.ts";
+import type { WorkerLink } from "./workers/worker-link.ts";
 
 /** What the dialect works with: questions go to the reader, everything else to the writer, one at a time. */
 export interface DialectParts {

@@ -1,4 +1,4 @@
-import type { Call } from "../workers/calls.ts";
+import type { Call } from "./workers/calls.ts";
 
 /** A value that a statement takes or gives. */
 export type SqlValue = null | number | bigint | string | Uint8Array;

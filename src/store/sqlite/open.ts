@@ -11,8 +11,6 @@ import type { Owner } from "../rows/leases.ts";
 import type { Schema } from "../schema.ts";
 import { type SecretOptions, unlock } from "../secrets/unlock.ts";
 import { openVault } from "../secrets/vault.ts";
-import { Mutex } from "../workers/mutex.ts";
-import { WorkerLink } from "../workers/worker-link.ts";
 import { checkBeforeOpening } from "./before-opening.ts";
 import { type DialectParts, runTogether, WorkerDialect } from "./dialect.ts";
 import { engine } from "./engine.ts";
@@ -21,6 +19,8 @@ import { waitForFolder } from "./lock.ts";
 import type { SqliteReaderCalls, SqliteWriterCalls } from "./messages.ts";
 import { closeToOthers, makePrivate, tellOpen } from "./private-files.ts";
 import { secretEngine } from "./secrets.ts";
+import { Mutex } from "./workers/mutex.ts";
+import { WorkerLink } from "./workers/worker-link.ts";
 
 /** Where and how to open the embedded store. */
 export interface SqliteStoreOptions {

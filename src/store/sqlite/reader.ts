@@ -1,7 +1,7 @@
-import { serve } from "../workers/serve.ts";
 import { readingConnection } from "./connections.ts";
 import type { SqliteReaderCalls } from "./messages.ts";
 import { Statements } from "./statements.ts";
+import { serve } from "./workers/serve.ts";
 
 /** The worker that reads the row tables. */
 function open(file: string) {

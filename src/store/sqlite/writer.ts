@@ -1,9 +1,9 @@
-import { serve } from "../workers/serve.ts";
 import { writingConnection } from "./connections.ts";
 import { OpenFile } from "./in-place.ts";
 import type { SqliteWriterCalls } from "./messages.ts";
 import { Statements } from "./statements.ts";
 import { inTransaction } from "./transaction.ts";
+import { serve } from "./workers/serve.ts";
 
 /** The worker that writes the row tables. */
 function open(name: string) {

@@ -1,6 +1,6 @@
 import type { DeviceKey } from "../../../model/device.ts";
 import type { PositionPlace, PositionRange, RenderAsk, RenderedPage, Unreadable } from "../../../ports/positions.ts";
-import type { Call } from "../../workers/calls.ts";
+import type { Call } from "../../sqlite/workers/calls.ts";
 import type { BlockChange } from "../compaction.ts";
 
 /** A change of a device's blocks. `number`: see `BlockHead`. */

@@ -12,8 +12,8 @@ import type {
   RenderedPage,
 } from "../../../ports/positions.ts";
 import { StoreUnavailable } from "../../../ports/store.ts";
-import { Mutex } from "../../workers/mutex.ts";
-import { WorkerLink } from "../../workers/worker-link.ts";
+import { Mutex } from "../../sqlite/workers/mutex.ts";
+import { WorkerLink } from "../../sqlite/workers/worker-link.ts";
 import { putRow } from "../log-row.ts";
 import { readPacked } from "../packed-record.ts";
 import { ByteSink } from "../sink.ts";

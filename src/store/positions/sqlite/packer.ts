@@ -1,5 +1,5 @@
 import { readingConnection } from "../../sqlite/connections.ts";
-import { serve } from "../../workers/serve.ts";
+import { serve } from "../../sqlite/workers/serve.ts";
 import { LogPacker } from "./log-packer.ts";
 import { LogReader } from "./log-reader.ts";
 import type { PositionPackerCalls } from "./messages.ts";

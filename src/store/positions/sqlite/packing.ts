@@ -1,7 +1,7 @@
 import type { DeviceKey } from "../../../model/device.ts";
 import type { Log } from "../../../ports/log.ts";
 import { isDown } from "../../failures.ts";
-import type { WorkerLink } from "../../workers/worker-link.ts";
+import type { WorkerLink } from "../../sqlite/workers/worker-link.ts";
 import type { DeviceChange, PositionPackerCalls, PositionWriterCalls } from "./messages.ts";
 import type { Places } from "./places.ts";
 

@@ -1,5 +1,5 @@
 import { readingConnection } from "../../sqlite/connections.ts";
-import { Handed, serve } from "../../workers/serve.ts";
+import { Handed, serve } from "../../sqlite/workers/serve.ts";
 import { LogReader } from "./log-reader.ts";
 import type { PositionReaderCalls } from "./messages.ts";
 

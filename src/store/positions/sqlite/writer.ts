@@ -1,6 +1,6 @@
 import { writingConnection } from "../../sqlite/connections.ts";
 import { OpenFile } from "../../sqlite/in-place.ts";
-import { serve } from "../../workers/serve.ts";
+import { serve } from "../../sqlite/workers/serve.ts";
 import { LogWriter } from "./log-writer.ts";
 import type { PositionWriterCalls } from "./messages.ts";
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { failureOf } from "../sqlite/engine-errors.ts";
+import { failureOf } from "../engine-errors.ts";
 import type { Calls } from "./calls.ts";
 import type { AnswerMessage, RequestMessage } from "./messages.ts";
 import { giveWay } from "./priority.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { silentLog } from "../../../test/support/silent-log.ts";
-import { type StoreTrouble, StoreUnavailable } from "../../ports/store.ts";
-import { EngineError } from "../failures.ts";
+import { silentLog } from "../../../../test/support/silent-log.ts";
+import { type StoreTrouble, StoreUnavailable } from "../../../ports/store.ts";
+import { EngineError } from "../../failures.ts";
 import { WorkerLink } from "./worker-link.ts";
 
 interface Calls {

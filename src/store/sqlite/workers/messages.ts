@@ -1,4 +1,4 @@
-import type { CallFailure } from "../failures.ts";
+import type { CallFailure } from "../../failures.ts";
 
 /** What crosses to a worker. */
 export interface RequestMessage {

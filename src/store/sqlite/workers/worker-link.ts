@@ -1,8 +1,8 @@
 import { getCompileCacheDir } from "node:module";
 import { type Transferable, Worker } from "node:worker_threads";
-import type { Log } from "../../ports/log.ts";
-import { StoreUnavailable } from "../../ports/store.ts";
-import { storeError } from "../failures.ts";
+import type { Log } from "../../../ports/log.ts";
+import { StoreUnavailable } from "../../../ports/store.ts";
+import { storeError } from "../../failures.ts";
 import type { Calls } from "./calls.ts";
 import type { AnswerMessage, RequestMessage } from "./messages.ts";
 

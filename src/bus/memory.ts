@@ -5,7 +5,7 @@ import type { Bus, BusEvent } from "../ports/bus.ts";
  * a listener that throws stops neither the others nor the publisher, and its error goes to `onError`.
  */
 export function createMemoryBus(onError: (error: unknown) => void): Bus {
-  const listeners = new Set<(event: BusEvent) => void>();
+  const listeners = new Set<(event: BusEvent, from?: string) => void>();
   return {
     publish(event) {
       for (const listener of [...listeners]) {

@@ -48,7 +48,7 @@ class SocketGateway implements Gateway {
   constructor(options: GatewayOptions, deps: GatewayDeps) {
     this.#options = options;
     const limits = { ...defaultLimits, ...options.limits };
-    const registry = new Registry((id) => deps.bus.publish({ type: "reachChanged", id }));
+    const registry = new Registry((id) => deps.bus.publish({ type: "reachChanged", devices: [{ id }] }));
     this.#shared = {
       deps,
       limits,

@@ -1,6 +1,7 @@
 import type { AlertEnd } from "../model/alert.ts";
 import type { Command } from "../model/command.ts";
 import type { DeviceKey } from "../model/device.ts";
+import type { SmsReceipt } from "./sms.ts";
 
 /** A device that a commit changed, and what its rules found. */
 export interface CommittedDevice {
@@ -11,7 +12,25 @@ export interface CommittedDevice {
   };
 }
 
-/** What nodes and parts tell each other after a commit. */
+/** On which way a process reaches a device. */
+export interface Reach {
+  readonly key: DeviceKey;
+  readonly protocol: string;
+  readonly transport: "tcp" | "udp";
+  readonly address: string;
+  /** When the device logged in there, epoch ms. */
+  readonly at: number;
+  /** Of two processes that reach a device, the one with the higher mark does. Whoever takes a device over takes a higher one. */
+  readonly mark: number;
+}
+
+/** A device that a process reaches from now on, or on another way; without `reach`: no longer. */
+export interface ReachChange {
+  readonly id: string;
+  readonly reach?: Reach;
+}
+
+/** What processes and parts tell each other after a commit. */
 export type BusEvent =
   /** A device was made, changed or deleted, or expired: connections and caches must ask again. */
   | {
@@ -32,17 +51,30 @@ export type BusEvent =
   | { readonly type: "committed"; readonly devices: readonly CommittedDevice[] }
   /** Somebody acknowledged or closed alerts of an account. */
   | { readonly type: "alertsHandled"; readonly accountKey: number; readonly ids: readonly string[] }
-  /** A command was recorded, or what became of it. */
-  | { readonly type: "commandChanged"; readonly command: Command }
-  /** A device is reached from now on, on another way, or no longer. */
-  | { readonly type: "reachChanged"; readonly id: string }
+  /** A command was recorded, or what became of it. `underWay`: its outcome is still waited for. */
+  | { readonly type: "commandChanged"; readonly command: Command; readonly underWay?: true }
+  /** The process that tells reaches these devices from now on, on another way, or no longer. */
+  | { readonly type: "reachChanged"; readonly devices: readonly ReachChange[] }
+  /** A device spoke to this process by datagrams: whoever reaches it, and has heard nothing of it for so long, reaches it no longer. */
+  | { readonly type: "reachWanted"; readonly id: string; readonly quietSeconds: number }
   /** Notices were committed, or are to be sent again. */
-  | { readonly type: "noticesQueued" };
+  | { readonly type: "noticesQueued" }
+  /** Something that a limit counts happened (`count` 1), or is taken back (-1). */
+  | { readonly type: "counted"; readonly limit: string; readonly key: string; readonly count: 1 | -1 }
+  /** Sessions of browsers ended, by the hashes of their tokens. */
+  | { readonly type: "signInsEnded"; readonly hashes: readonly string[] }
+  /** A link ended, by the hash of its token. */
+  | { readonly type: "shareEnded"; readonly hash: string }
+  /** The SMS gateway told this process of a message that no record names yet. */
+  | { readonly type: "smsReceipt"; readonly receipt: SmsReceipt }
+  /** Other processes have come, or are missed. Each process finds that out by itself. */
+  | { readonly type: "processesChanged"; readonly came: readonly string[]; readonly missed: readonly string[] };
 
-/** Delivers events to every node, this one included; at most once, so nothing may rest on it alone. */
+/** Delivers events to every process, this one included; at most once, so nothing may rest on it alone. */
 export interface Bus {
-  publish(event: BusEvent): void;
-  /** Returns the way to stop listening. */
-  subscribe(listener: (event: BusEvent) => void): () => void;
+  /** `here`: to this process alone, since the others find it out by themselves. */
+  publish(event: BusEvent, to?: "here"): void;
+  /** `from`: the process that told it; absent: this one. Returns the way to stop listening. */
+  subscribe(listener: (event: BusEvent, from?: string) => void): () => void;
   close(): Promise<void>;
 }

@@ -144,7 +144,7 @@ export class Live {
         for (const feed of this.#feeds.values()) feed.command(event.command);
         break;
       case "reachChanged":
-        for (const feed of this.#feeds.values()) feed.reachChanged(event.id);
+        for (const feed of this.#feeds.values()) for (const { id } of event.devices) feed.reachChanged(id);
         break;
       case "deviceChanged":
         this.#feeds.get(event.accountKey)?.deviceChanged(event.id);
@@ -156,8 +156,7 @@ export class Live {
         for (const listener of this.#changeRights(event.accountKey))
           if (listener.userKey === event.key) listener.doubt();
         break;
-      case "rulesChanged":
-      case "noticesQueued":
+      default:
     }
   }
 

@@ -1,12 +1,13 @@
 import { ApiError } from "../errors/catalogue.ts";
 import type { Command } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
-import type { Bus } from "../ports/bus.ts";
+import type { Bus, BusEvent } from "../ports/bus.ts";
 import type { Clock, ClockTrust } from "../ports/clock.ts";
 import type { CommandChange, MadeCommand, NewCommand } from "../ports/command-store.ts";
 import type { DeviceReply, Dispatched, Dispatcher, Outgoing } from "../ports/dispatcher.ts";
 import type { Log } from "../ports/log.ts";
 import type { Store } from "../ports/store.ts";
+import { OutcomesElsewhere } from "./command-elsewhere.ts";
 import { CommandExpiry } from "./command-expiry.ts";
 import {
   connectionLost,
@@ -25,10 +26,13 @@ import type { CommandsUnderWay } from "./command-under-way.ts";
 import { WaitingDevices } from "./command-waiting.ts";
 import { createLocks } from "./locks.ts";
 
+/** Time after which it is asked again for which devices commands wait, where they were too many to remember, ms. */
+const lookAgainMs = 60_000;
+
 /** What the queue needs of the service. */
 export interface CommandQueueContext extends CommandRightsContext {
   readonly store: Pick<Store, "commands"> & {
-    readonly devices: Pick<Store["devices"], "find">;
+    readonly devices: Pick<Store["devices"], "find" | "findByKey">;
   } & CommandRightsContext["store"];
   readonly dispatcher: Dispatcher;
   readonly bus: Bus;
@@ -74,7 +78,9 @@ export class CommandQueue {
   readonly #awaited = new Map<number, number>();
   /** Work under way; `stop` waits for it. */
   readonly #running = new Set<Promise<unknown>>();
+  readonly #elsewhere: OutcomesElsewhere;
   readonly #unsubscribe: () => void;
+  #lookedAt = 0;
   #stopped = false;
 
   constructor(context: CommandQueueContext) {
@@ -83,10 +89,8 @@ export class CommandQueue {
     this.#waiting = new WaitingDevices(commands);
     this.#expiry = new CommandExpiry(commands, context, () => this.#look());
     context.dispatcher.onReachable((device) => this.#reached(device));
-    this.#unsubscribe = context.bus.subscribe((event) => {
-      // Its commands wait under the new id from now on.
-      if (event.type === "deviceChanged" && event.formerId !== undefined) this.#waiting.add(event.id);
-    });
+    this.#elsewhere = new OutcomesElsewhere(context);
+    this.#unsubscribe = context.bus.subscribe((event, from) => this.#hear(event, from));
   }
 
   start(): void {
@@ -98,6 +102,7 @@ export class CommandQueue {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#unsubscribe();
+    this.#elsewhere.stop();
     await this.#expiry.stop();
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
   }
@@ -112,8 +117,9 @@ export class CommandQueue {
   }
 
   /** Resolves when the command and those before it are not under way. */
-  finished(device: Target, { key }: Command): Promise<void> {
-    return this.#track(this.#alone(device.key, () => this.#drain(device, key)));
+  finished(device: Target, command: Command): Promise<void> {
+    const drained = () => this.#track(this.#alone(device.key, () => this.#drain(device, command.key)));
+    return this.#elsewhere.after(drained, device, command);
   }
 
   /** Sends one that must not wait for a connection, after all that are queued, if its turn comes within `turnMs`; `make` records it. */
@@ -153,16 +159,52 @@ export class CommandQueue {
     return work;
   }
 
+  #hear(event: BusEvent, from: string | undefined): void {
+    // Its commands wait under the new id from now on.
+    if (event.type === "deviceChanged" && event.formerId !== undefined) this.#waiting.add(event.id);
+    if (event.type === "commandChanged" && from !== undefined) this.#queuedElsewhere(event.command);
+    // Who is missed may have told nothing of its last command.
+    if (event.type === "processesChanged") this.#look(() => this.#drainHere());
+  }
+
+  /** Another process queued a command. */
+  #queuedElsewhere(command: Command): void {
+    const { store, dispatcher, clock, log, waitMs } = this.#context;
+    if (this.#stopped || command.state !== "queued" || command.channel !== "data") return;
+    this.#expiry.add(command.expires);
+    const send = async () => {
+      const device = await store.devices.findByKey(command.device);
+      if (device === undefined) return;
+      this.#waiting.add(device.id);
+      if (dispatcher.where(device.id) !== "here") return;
+      // Its request waits there.
+      this.#awaited.set(command.key, clock.monotonic() + waitMs);
+      await this.#alone(device.key, () => this.#drain(device, everything)).finally(() =>
+        this.#awaited.delete(command.key),
+      );
+    };
+    this.#track(send()).catch((error: unknown) =>
+      log.warn({ command: command.id, error }, "a command that another process queued could not be sent"),
+    );
+  }
+
+  #drainHere(): void {
+    const { dispatcher } = this.#context;
+    for (const id of this.#waiting.ids) if (dispatcher.where(id) === "here") this.#reached(id);
+  }
+
   #reached(id: string): void {
     if (this.#stopped || !this.#waiting.has(id)) return;
+    if (!this.#waiting.known && this.#context.clock.monotonic() - this.#lookedAt >= lookAgainMs) this.#look();
     const { store, log } = this.#context;
     this.#track(
       store.devices.find(id).then((device) => device && this.#alone(device.key, () => this.#drain(device, everything))),
     ).catch((error: unknown) => log.warn({ device: id, error }, "queued commands could not be sent"));
   }
 
-  #look(): void {
-    this.#track(this.#waiting.look()).catch((error: unknown) =>
+  #look(then: () => void = () => {}): void {
+    this.#lookedAt = this.#context.clock.monotonic();
+    this.#track(this.#waiting.look().then(then)).catch((error: unknown) =>
       this.#context.log.warn({ error }, "the devices for which commands wait are not known"),
     );
   }

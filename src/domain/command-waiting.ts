@@ -20,6 +20,15 @@ export class WaitingDevices {
     this.#most = most;
   }
 
+  /** Whether it is known for which devices none waits. */
+  get known(): boolean {
+    return this.#known;
+  }
+
+  get ids(): Iterable<string> {
+    return this.#ids;
+  }
+
   has(id: string): boolean {
     return !this.#known || this.#ids.has(id);
   }

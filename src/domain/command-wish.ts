@@ -34,14 +34,23 @@ export function readWish(body: CommandRequest, channel: CommandChannel, idempote
   return { channel, format, command: body.command, encode, ttlMs, bytes, idempotencyKey: idempotencyKey ?? null };
 }
 
+/**
+ * The time, ms, for which a command that must not wait is queued for the process that has the connection. Callers ask for whole seconds, and this is none: so the record tells
+ * what was asked for.
+ */
+export function briefTtl(turnMs: number): number {
+  return Math.ceil(turnMs / 1000 + 1) * 1000 + 1;
+}
+
 /** Whether a request asks for what the command did. */
 export function isSame(command: Command, { channel, format, command: text, encode, ttlMs }: Wish): boolean {
+  const ttl = command.expires - command.creation;
   return (
     command.channel === channel &&
     command.format === format &&
     command.command === text &&
     command.encode === encode &&
-    command.expires - command.creation === ttlMs
+    (ttl % 1000 === 0 ? ttl : 0) === ttlMs
   );
 }
 

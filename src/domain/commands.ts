@@ -13,12 +13,12 @@ import type { Log } from "../ports/log.ts";
 import type { PageAsk } from "../ports/pages.ts";
 import type { SmsBody, SmsSender } from "../ports/sms.ts";
 import type { Store } from "../ports/store.ts";
-import { deviceExpired, resultOf, smsUnavailable, throwFailure } from "./command-outcome.ts";
+import { deviceExpired, notConnected, resultOf, smsUnavailable, throwFailure } from "./command-outcome.ts";
 import { CommandQueue } from "./command-queue.ts";
 import { CommandSms } from "./command-sms.ts";
 import { CommandsUnderWay } from "./command-under-way.ts";
 import { commandView } from "./command-view.ts";
-import { isSame, readWish, recordOf, type Wish } from "./command-wish.ts";
+import { briefTtl, isSame, readWish, recordOf, type Wish } from "./command-wish.ts";
 import type { Devices } from "./devices.ts";
 import { type Listed, listedOf } from "./listed.ts";
 import { toldCommands } from "./told-commands.ts";
@@ -84,13 +84,12 @@ class DeviceCommands implements Commands {
   readonly #context: CommandsContext;
   readonly #queue: CommandQueue;
   readonly #sms: CommandSms | undefined;
-  readonly #underWay = new CommandsUnderWay();
+  readonly #underWay: CommandsUnderWay;
 
   constructor({ store, ...rest }: CommandsContext) {
-    const underWay = this.#underWay;
-    const commands = toldCommands(store.commands, (command) =>
-      rest.bus.publish({ type: "commandChanged", command: underWay.tell(command) }),
-    );
+    const underWay = new CommandsUnderWay(rest.bus, rest.clock);
+    this.#underWay = underWay;
+    const commands = toldCommands(store.commands, (command) => rest.bus.publish(underWay.changed(command)));
     const { devices, daily, accounts, users } = store;
     const context = { ...rest, store: { commands, devices, daily, accounts, users } };
     this.#context = context;
@@ -153,16 +152,35 @@ class DeviceCommands implements Commands {
     return inTime ? answer : { ...answer, result: waitsForTurn };
   }
 
-  /** A command that is not to be queued; its record is there once it is about to be written. */
+  /**
+   * A command that is not to be queued; its record is there once it is about to be written. Where another process has the connection, it is queued for that one, for as long as this request waits.
+   */
   async #sendAtOnce(user: User, device: Device, wish: Wish, turnMs: number) {
     const { idempotencyKey: key } = wish;
-    const { commands } = this.#context.store;
+    const { dispatcher, store } = this.#context;
+    const { commands } = store;
     const existing = key === null ? undefined : await commands.findByIdempotencyKey(device.key, user.key, key);
     if (existing !== undefined) return { made: { command: existing, existing: true }, done: undefined };
+    if (dispatcher.where(device.id) === "elsewhere") {
+      const record = this.#record(user, device, wish);
+      const made = await commands.create({ ...record, expires: record.creation + briefTtl(turnMs) });
+      return {
+        made,
+        done: made === "missing" || made.existing ? undefined : this.#notQueued(device, made.command, turnMs),
+      };
+    }
     const { made, done } = this.#queue.sendNow(device, turnMs, (sent) =>
       commands.create({ ...this.#record(user, device, wish), ...sent }),
     );
     return { made: await made, done };
+  }
+
+  /** Has another process send a command. If it does not, none does. */
+  async #notQueued(device: Device, command: Command, turnMs: number): Promise<void> {
+    const { store, clock } = this.#context;
+    await within(turnMs, this.#queue.send(device, command));
+    const failed = { finishedAt: clock.now(), failure: notConnected };
+    await store.commands.step(command.key, ["queued"], "failed", failed);
   }
 
   /** A device may expire, or be deleted, while a request waits for its command's turn: then it is refused like any later one. */

@@ -77,13 +77,22 @@ export class CommandDesk implements Dispatcher {
     this.#listeners.push(listener);
   }
 
+  where(device: string): "here" | "elsewhere" | "nowhere" {
+    if (this.#registry.find(device) !== undefined) return "here";
+    return this.#registry.elsewhere(device) === undefined ? "nowhere" : "elsewhere";
+  }
+
+  onElsewhere(listener: (device: string) => void): void {
+    this.#registry.onChange(listener);
+  }
+
   /** The device said who it is, and was answered. */
   reached(device: string): void {
     if (!this.#stopped) for (const listener of this.#listeners) listener(device);
   }
 
-  /** The device answered, on this conversation. False: nothing was asked of it there. */
-  answered(device: string, { text, ok, to }: CommandResult, by: Reachable): boolean {
+  /** The device answered, on this conversation, or to another process. False: nothing was asked of it there. */
+  answered(device: string, { text, ok, to }: CommandResult, by?: Reachable): boolean {
     const asked = this.#asked.get(device);
     // A name is one wherever it is said; without one the order counts, which is that of the conversation.
     if (asked === undefined || (asked.by !== by && to === undefined)) return false;

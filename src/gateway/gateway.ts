@@ -6,6 +6,7 @@ import type { Presence } from "../ports/presence.ts";
 import { CommandDesk } from "./commands.ts";
 import { Cors } from "./cors.ts";
 import { createCounters } from "./counters.ts";
+import { hear } from "./hearing.ts";
 import { Knocks } from "./knocks.ts";
 import { defaultLimits } from "./limits.ts";
 import { Logins } from "./logins.ts";
@@ -42,13 +43,16 @@ class SocketGateway implements Gateway {
   #tcp: TcpListener | undefined;
   #udp: UdpListener | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #unsubscribe: (() => void) | undefined;
+  readonly #unsubscribe: () => void;
   #stopped: Promise<void> | undefined;
 
   constructor(options: GatewayOptions, deps: GatewayDeps) {
     this.#options = options;
     const limits = { ...defaultLimits, ...options.limits };
-    const registry = new Registry((id) => deps.bus.publish({ type: "reachChanged", devices: [{ id }] }));
+    const registry = new Registry({
+      now: () => deps.clock.now(),
+      tell: (devices) => deps.bus.publish({ type: "reachChanged", devices }),
+    });
     this.#shared = {
       deps,
       limits,
@@ -68,6 +72,7 @@ class SocketGateway implements Gateway {
       warnedAt: -1,
       stopping: false,
     };
+    this.#unsubscribe = deps.bus.subscribe((event, from) => hear(this.#shared, event, from));
     deps.metrics.gauge("waybeam_connections", "TCP connections of trackers.", () => this.connections.tcp);
     deps.metrics.gauge(
       "waybeam_connections_half_open",
@@ -98,6 +103,7 @@ class SocketGateway implements Gateway {
     return {
       lastSeen: (device) => registry.lastSeen(device),
       contact: (device) => registry.contact(device, this.#shared.tick, deps.clock.now()),
+      onChange: (listener) => registry.onChange(listener),
     };
   }
 
@@ -107,13 +113,10 @@ class SocketGateway implements Gateway {
 
   async start(): Promise<readonly BoundAddress[]> {
     const addresses = await this.#listen();
-    const { intake, bus } = this.#shared.deps;
+    const { intake } = this.#shared.deps;
     intake.onDrained(() => {
       this.#tcp?.drained();
       this.#udp?.drained();
-    });
-    this.#unsubscribe = bus.subscribe((event) => {
-      if (event.type === "deviceChanged") this.#shared.logins.deviceChanged(event.id);
     });
     this.#timer = setInterval(() => this.#tick(), 1000);
     return addresses;
@@ -138,7 +141,7 @@ class SocketGateway implements Gateway {
     for (let poll = 0; this.connections.tcp > 0 && poll < lastRepliesMs / stopPollMs; poll++) await delay(stopPollMs);
     this.#tcp?.destroyAll();
     clearInterval(this.#timer);
-    this.#unsubscribe?.();
+    this.#unsubscribe();
   }
 
   /** Takes all ports, or none where one of them can't be had. */

@@ -44,15 +44,21 @@ export class Logins {
   /**
    * A device logs in, at its own place or `besides` it. Over TCP that may fail: logins from this address displaced the place's connections too often within a minute.
    * Then the connection that is there stays for the rest of the minute, unless a login from another address displaces it. So who knows a device's id keeps out
-   * nobody but devices behind the same address. `first` is true for the first login that fails in the minute. `tick`: whole seconds.
+   * nobody but devices behind the same address. `first` is true for the first login that fails in the minute. `tick`: whole seconds. `displaces`: a connection to another process.
    */
-  enter(place: string, by: Login, transport: "tcp" | "udp", tick: number): "entered" | { readonly first: boolean } {
+  enter(
+    place: string,
+    by: Login,
+    transport: "tcp" | "udp",
+    tick: number,
+    displaces = false,
+  ): "entered" | { readonly first: boolean } {
     if (transport === "udp") {
       this.#enterUdp(place, by);
       return "entered";
     }
     const before = this.#tcp.get(place);
-    if (before !== undefined && before !== by) {
+    if (displaces || (before !== undefined && before !== by)) {
       const over = this.#count(`${place} ${addressGroup(by.address)}`, tick) - this.#limits.displacementsPerMinute;
       if (over > 0) return { first: over === 1 };
     }

@@ -1,3 +1,4 @@
+import type { ReachChange } from "../ports/bus.ts";
 import type { Contact, PresentDevice, Seen } from "../ports/presence.ts";
 import { RecentMap } from "../shares/recent-map.ts";
 import type { ExpectedReply, Transport } from "../wire/protocol.ts";
@@ -31,46 +32,95 @@ export interface Reachable extends Login {
 interface Remembered extends Seen {
   readonly key: PresentDevice["key"];
   readonly heardAt?: number;
+  /** The other processes know it. */
+  readonly told: boolean;
+}
+
+/** A device that is reached here. */
+interface Own {
+  readonly by: Reachable;
+  readonly mark: number;
+}
+
+/** How another process reaches a device. */
+export interface Elsewhere extends Pick<Seen, "protocol" | "transport" | "address"> {
+  readonly process: string;
+  readonly mark: number;
+  /** When it was told, in ticks. */
+  readonly since: number;
+  /** When the other process was last asked to let go of it, in ticks. */
+  askedAt: number;
 }
 
 /** Devices whose last way and place are remembered, some 150 bytes each: all of a service of the default size, five times. */
 const remembered = 100_000;
 
-/** On which conversation each device is reached, by the id that it is registered under (`takeover.ts` decides), and where it was seen. Commands find their way by it. */
+/** What the registry needs of the gateway. */
+export interface RegistryContext {
+  /** Epoch ms. */
+  readonly now: () => number;
+  /** Tells other processes. */
+  readonly tell: (changes: readonly ReachChange[]) => void;
+}
+
+const alone: RegistryContext = { now: () => 0, tell: () => {} };
+
+/**
+ * On which conversation each device is reached, by the id that it is registered under (`takeover.ts` decides), or which other process reaches it, and where it was seen. Commands find
+ * their way by it.
+ */
 export class Registry {
-  readonly #reachable = new Map<string, Reachable>();
+  readonly #context: RegistryContext;
+  readonly #own = new Map<string, Own>();
+  readonly #elsewhere = new Map<string, Elsewhere>();
   readonly #seen = new RecentMap<string, Remembered>(remembered);
   /** When the conversations of devices that are not reached ended, in ticks. */
   readonly #left = new RecentMap<string, number>(remembered);
-  readonly #onChange: (device: string) => void;
+  readonly #listeners: ((device: string) => void)[] = [];
 
-  /** `onChange`: told of a device that is reached from now on, on another conversation, or no longer. */
-  constructor(onChange: (device: string) => void = () => {}) {
-    this.#onChange = onChange;
+  constructor(context: RegistryContext = alone) {
+    this.#context = context;
+  }
+
+  /** Told of a device that is reached from now on, on another conversation, or no longer. */
+  onChange(listener: (device: string) => void): void {
+    this.#listeners.push(listener);
   }
 
   get size(): number {
-    return this.#reachable.size;
+    return this.#own.size;
   }
 
   find(device: string): Reachable | undefined {
-    return this.#reachable.get(device);
+    return this.#own.get(device)?.by;
+  }
+
+  /** Where it is not reached here. */
+  elsewhere(device: string): Elsewhere | undefined {
+    return this.#elsewhere.get(device);
   }
 
   set(device: string, by: Reachable): void {
-    if (this.#reachable.get(device) === by) return;
-    this.#reachable.set(device, by);
-    this.#onChange(device);
+    const before = this.#own.get(device);
+    if (before?.by === by) return;
+    const other = this.#elsewhere.get(device);
+    // The fraction tells processes apart that take one device at the same moment.
+    const mark = Math.max(this.#context.now(), ((before ?? other)?.mark ?? 0) + 1) + Math.random();
+    this.#own.set(device, { by, mark });
+    this.#elsewhere.delete(device);
+    this.#tell(device, mark);
+    if (other?.protocol !== by.protocol.id) this.#changed(device);
   }
 
   /** Forgets the device's conversation, unless it is reached on another one by now. */
   remove(device: string, by: Reachable, tick: number): void {
-    if (this.#reachable.get(device) !== by) return;
-    this.#reachable.delete(device);
+    if (this.#own.get(device)?.by !== by) return;
+    this.#own.delete(device);
     this.#left.set(device, tick);
     const seen = this.#seen.get(device);
     if (seen !== undefined) this.#seen.set(device, { ...seen, heardAt: by.heardAt });
-    this.#onChange(device);
+    this.#tell(device);
+    this.#changed(device);
   }
 
   /** When the device's last conversation ended; of one that is not known, when the service started. */
@@ -80,7 +130,20 @@ export class Registry {
 
   /** The device says who it is. */
   seen({ id, key }: PresentDevice, seen: Seen): void {
-    this.#seen.set(id, { ...seen, key });
+    const before = this.#seen.get(id);
+    const same = before !== undefined && before.key === key && isSameWay(before, seen);
+    this.#seen.set(id, { ...seen, key, told: same && before.told });
+  }
+
+  /** Something came from a device to another process. */
+  heard(id: string, tick: number): void {
+    const seen = this.#seen.get(id);
+    if (seen !== undefined) this.#seen.set(id, { ...seen, heardAt: tick });
+  }
+
+  /** Has other processes know how a device came that is not reached here. */
+  tellSeen(id: string): void {
+    if (!this.#own.has(id) && this.#seen.get(id)?.told === false) this.#tell(id);
   }
 
   /** Where a device with this id was let in last. */
@@ -90,18 +153,87 @@ export class Registry {
 
   lastSeen({ id, key }: PresentDevice): Seen | undefined {
     const seen = this.#seen.get(id);
-    return seen?.key === key ? seen : undefined;
+    if (seen?.key !== key) return undefined;
+    const { protocol, transport, address, at } = seen;
+    return { protocol, transport, address, at };
   }
 
   /** `tick` and `now`: the same moment, in ticks and epoch ms. */
   contact({ id, key }: PresentDevice, tick: number, now: number): Contact | undefined {
-    const by = this.#reachable.get(id);
+    const by = this.#own.get(id)?.by;
+    const other = this.#elsewhere.get(id);
     const seen = this.#seen.get(id);
     if (seen !== undefined && seen.key !== key) return undefined;
     const heardAt = by?.heardAt ?? seen?.heardAt;
-    const protocol = by?.protocol.id ?? seen?.protocol;
+    const protocol = by?.protocol.id ?? other?.protocol ?? seen?.protocol;
     if (protocol === undefined) return undefined;
     const heard = heardAt === undefined ? 0 : now - (tick - heardAt) * 1000;
-    return { connected: by !== undefined, protocol, at: Math.max(seen?.at ?? 0, heard) };
+    return { connected: (by ?? other) !== undefined, protocol, at: Math.max(seen?.at ?? 0, heard) };
   }
+
+  /** Another process told how a device came to it. Gives the conversation on which the device was reached here, if that ends so. */
+  told(process: string, change: ReachChange, tick: number): Reachable | undefined {
+    const { id, key, protocol, transport, address, at, mark } = change;
+    const seen = this.#seen.get(id);
+    if (seen === undefined || seen.at <= at) this.#seen.set(id, { key, protocol, transport, address, at, told: true });
+    if (mark === undefined) {
+      if (this.#elsewhere.get(id)?.process === process) this.#gone(id, tick);
+      return undefined;
+    }
+    const own = this.#own.get(id);
+    const known = this.#elsewhere.get(id);
+    if (mark <= Math.max(own?.mark ?? 0, known?.mark ?? 0)) return undefined;
+    this.#elsewhere.set(id, { process, mark, protocol, transport, address, since: tick, askedAt: tick });
+    this.#own.delete(id);
+    if ((own?.by.protocol.id ?? known?.protocol) !== protocol) this.#changed(id);
+    return own?.by;
+  }
+
+  /** Another process heard a device by datagrams: where it was silent here for so long, it is not reached here any longer. */
+  release(device: string, quietSeconds: number, tick: number): void {
+    const by = this.#own.get(device)?.by;
+    if (by?.transport === "udp" && tick - by.heardAt >= quietSeconds) this.remove(device, by, tick);
+  }
+
+  /** What these processes reached, they reach no longer. */
+  missed(processes: readonly string[], tick: number): void {
+    for (const [id, { process }] of this.#elsewhere) if (processes.includes(process)) this.#gone(id, tick);
+  }
+
+  /** All that is reached here, for processes that have come. */
+  *all(): Iterable<ReachChange> {
+    for (const [id, { mark }] of this.#own) {
+      const way = this.#wayOf(id);
+      if (way !== undefined) yield { ...way, mark };
+    }
+  }
+
+  #wayOf(id: string): ReachChange | undefined {
+    const seen = this.#seen.get(id);
+    if (seen === undefined) return undefined;
+    const { key, protocol, transport, address, at } = seen;
+    return { id, key, protocol, transport, address, at };
+  }
+
+  #tell(id: string, mark?: number): void {
+    const seen = this.#seen.get(id);
+    const way = this.#wayOf(id);
+    if (seen === undefined || way === undefined) return;
+    this.#seen.set(id, { ...seen, told: true });
+    this.#context.tell([{ ...way, ...(mark !== undefined && { mark }) }]);
+  }
+
+  #gone(id: string, tick: number): void {
+    this.#elsewhere.delete(id);
+    this.#left.set(id, tick);
+    this.#changed(id);
+  }
+
+  #changed(device: string): void {
+    for (const listener of this.#listeners) listener(device);
+  }
+}
+
+function isSameWay(one: Seen, other: Seen): boolean {
+  return one.protocol === other.protocol && one.transport === other.transport && one.address === other.address;
 }

@@ -279,6 +279,8 @@ export class Session implements Reachable {
     // Who is not asked anything here can't answer.
     if (device === undefined || this.#speaker.besides !== undefined) return;
     const asked = this.#shared.commands.answered(device, result, this);
+    if (!asked && result.to !== undefined && this.transport === "udp")
+      this.#shared.deps.bus.publish({ type: "commandAnswered", id: device, result });
     this.#shared.deps.log.debug({ connection: this.#channel.id, device, ok: result.ok, asked }, "command answered");
   }
 
@@ -298,8 +300,7 @@ export class Session implements Reachable {
     if (!this.#closed) this.#inFlight.submit(exchange, speaker);
     const { trace, intake } = this.#shared.deps;
     if (speaker !== undefined && !exchange.submitted) intake.heard(speaker, exchange.receivedAt);
-    // It may be the device's way by now.
-    if (this.#speaker.besides !== undefined && speaker !== undefined && !this.#closed) this.#logIn(speaker, exchange);
+    if (speaker !== undefined && !this.#closed && this.#mayBeReached(speaker.id)) this.#logIn(speaker, exchange);
     if (trace.active) {
       const device = this.#speaker.device?.id ?? this.#speaker.ids?.[0];
       if (device !== undefined && trace.wants(device)) exchange.traced = { device, message: frame.slice(), effects };
@@ -376,6 +377,14 @@ export class Session implements Reachable {
     }
     this.#channel.identified();
     this.#logIn(verdict, exchange);
+  }
+
+  /** Whether this may be the device's way by now: it is only heard here, or the datagrams before this one went to another process. */
+  #mayBeReached(id: string): boolean {
+    if (this.#speaker.besides !== undefined) return true;
+    const { registry, tick } = this.#shared;
+    if (this.transport !== "udp" || registry.find(id) !== undefined) return false;
+    return registry.elsewhere(id)?.since !== tick;
   }
 
   #logIn(device: Admitted, exchange: Exchange): void {

@@ -1,7 +1,7 @@
 import type { SpokenWay } from "../model/device.ts";
 import type { Admitted } from "../ports/intake.ts";
 import { besides } from "./logins.ts";
-import type { Reachable } from "./registry.ts";
+import type { Elsewhere, Reachable } from "./registry.ts";
 import type { Shared } from "./shared.ts";
 import type { Speaker } from "./speaker.ts";
 
@@ -12,6 +12,8 @@ import type { Speaker } from "./speaker.ts";
  * - While the device has a TCP connection, no datagram takes over: its sender's address can be anybody's invention.
  * - Between datagrams of two addresses, the newer sender must go on for a while in which the older one says nothing: one datagram is not enough.
  * - A protocol and transport that the device never spoke take over once they are trusted (`isTrusted`).
+ *
+ * The same holds where another process has the conversation before. Whether the older sender is silent only that process knows, and is asked to let go of the device.
  */
 function takesOver(shared: Shared, device: Admitted, by: Reachable): boolean {
   const { registry, deps, tick, limits } = shared;
@@ -26,7 +28,23 @@ function takesOver(shared: Shared, device: Admitted, by: Reachable): boolean {
     const silent = present.heardAt < by.since && tick - by.since >= limits.movedSeconds;
     if (present.address !== address && !silent) return false;
   }
-  return isTrusted(shared, device, way, present);
+  const other = registry.elsewhere(device.id);
+  if (other !== undefined && transport === "udp") {
+    if (other.transport === "tcp") return false;
+    if (other.address !== address) {
+      askForIt(shared, device.id, by, other);
+      return false;
+    }
+  }
+  return isTrusted(shared, device, way, present === undefined && other === undefined);
+}
+
+/** Asks the process that reaches a device whether the sender there is silent. */
+function askForIt({ deps, tick, limits }: Shared, id: string, by: Reachable, other: Elsewhere): void {
+  const quietSeconds = tick - by.since;
+  if (quietSeconds < limits.movedSeconds || tick === other.askedAt) return;
+  other.askedAt = tick;
+  deps.bus.publish({ type: "reachWanted", id, quietSeconds });
 }
 
 /**
@@ -37,13 +55,13 @@ function isTrusted(
   { deps, registry, tick, limits }: Shared,
   device: Admitted,
   way: SpokenWay,
-  present: Reachable | undefined,
+  isAlone: boolean,
 ): boolean {
   if (way.trustedAt !== null) return true;
   const { guard } = device;
   const now = deps.clock.now();
   const alone =
-    present === undefined &&
+    isAlone &&
     tick - registry.leftAt(device.id) >= limits.exchangedSeconds &&
     now - way.since >= limits.exchangedSeconds * 1000;
   if (guard?.protocols === undefined && guard?.secretHash === undefined && !alone) return false;
@@ -64,10 +82,12 @@ export function logIn(
   const { id } = device;
   const takes = takesOver(shared, device, by);
   const { transport, address } = by;
+  if (!takes) shared.registry.tellSeen(id);
   if (transport === "http") return "besides";
   const place = takes ? id : besides(id);
   if (place === speaker.besides) return "besides";
-  const entered = shared.logins.enter(place, by, transport, shared.tick);
+  const displaces = takes && shared.registry.elsewhere(id)?.transport === "tcp";
+  const entered = shared.logins.enter(place, by, transport, shared.tick, displaces);
   if (entered !== "entered") {
     if (entered.first)
       shared.deps.log.warn({ device: id, address }, "connections log in as one device and end each other");

@@ -1,6 +1,8 @@
 import type { AlertEnd } from "../model/alert.ts";
 import type { Command } from "../model/command.ts";
 import type { DeviceKey } from "../model/device.ts";
+import type { CommandResult } from "../model/effects.ts";
+import type { Seen } from "./presence.ts";
 import type { SmsReceipt } from "./sms.ts";
 
 /** A device that a commit changed, and what its rules found. */
@@ -12,22 +14,15 @@ export interface CommittedDevice {
   };
 }
 
-/** On which way a process reaches a device. */
-export interface Reach {
-  readonly key: DeviceKey;
-  readonly protocol: string;
-  readonly transport: "tcp" | "udp";
-  readonly address: string;
-  /** When the device logged in there, epoch ms. */
-  readonly at: number;
-  /** Of two processes that reach a device, the one with the higher mark does. Whoever takes a device over takes a higher one. */
-  readonly mark: number;
-}
-
-/** A device that a process reaches from now on, or on another way; without `reach`: no longer. */
-export interface ReachChange {
+/** How a device came to the process that tells. */
+export interface ReachChange extends Seen {
   readonly id: string;
-  readonly reach?: Reach;
+  readonly key: DeviceKey;
+  /**
+   * The process reaches it from now on, or on another way; absent: not, or no longer. Of two processes that reach a device, the one with the higher mark does: whoever takes
+   * it over takes a higher one.
+   */
+  readonly mark?: number;
 }
 
 /** What processes and parts tell each other after a commit. */
@@ -53,10 +48,12 @@ export type BusEvent =
   | { readonly type: "alertsHandled"; readonly accountKey: number; readonly ids: readonly string[] }
   /** A command was recorded, or what became of it. `underWay`: its outcome is still waited for. */
   | { readonly type: "commandChanged"; readonly command: Command; readonly underWay?: true }
-  /** The process that tells reaches these devices from now on, on another way, or no longer. */
+  /** How these devices came to the process that tells, and whether it reaches them. */
   | { readonly type: "reachChanged"; readonly devices: readonly ReachChange[] }
   /** A device spoke to this process by datagrams: whoever reaches it, and has heard nothing of it for so long, reaches it no longer. */
   | { readonly type: "reachWanted"; readonly id: string; readonly quietSeconds: number }
+  /** A device answered a command by its name, and this process has asked it nothing. */
+  | { readonly type: "commandAnswered"; readonly id: string; readonly result: CommandResult }
   /** Notices were committed, or are to be sent again. */
   | { readonly type: "noticesQueued" }
   /** Something that a limit counts happened (`count` 1), or is taken back (-1). */

@@ -25,7 +25,7 @@ export type Dispatched =
     }
   | { readonly outcome: "lost" };
 
-/** The way of a command to the connection that its device last spoke on, whichever node holds it. */
+/** The way of a command to the connection that its device last spoke on, if this process has it. */
 export interface Dispatcher {
   /**
    * Writes to the device and waits for its answer. One at a time for each device: a second one waits for the first.
@@ -43,4 +43,8 @@ export interface Dispatcher {
    * what waits for it can be sent now.
    */
   onReachable(listener: (device: string) => void): void;
+  /** Which process the device is connected to: that one writes what is queued for it. */
+  where(device: string): "here" | "elsewhere" | "nowhere";
+  /** Tells each time that this may have changed. */
+  onElsewhere(listener: (device: string) => void): void;
 }

@@ -34,6 +34,8 @@ describe("a command of a rule", () => {
           return { outcome: "answered", text: "done", ok: true };
         },
         onReachable: () => {},
+        where: () => "nowhere" as const,
+        onElsewhere: () => {},
       },
     });
     const token = await rest.ownerToken();

@@ -15,6 +15,8 @@ const dispatcher: Dispatcher = {
     return (await beforeWrite()) ? { outcome: "answered", text: "done", ok: true } : { outcome: "withheld" };
   },
   onReachable: () => {},
+  where: () => "nowhere" as const,
+  onElsewhere: () => {},
 };
 
 let rest: Rest;

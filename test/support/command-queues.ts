@@ -47,6 +47,25 @@ export class TestLink implements Dispatcher {
     this.#reachable = listener;
   }
 
+  /** Devices that another process reaches. */
+  readonly elsewhere = new Set<string>();
+  #moved: (device: string) => void = () => {};
+
+  where(device: string): "here" | "elsewhere" | "nowhere" {
+    if (this.connected) return "here";
+    return this.elsewhere.has(device) ? "elsewhere" : "nowhere";
+  }
+
+  onElsewhere(listener: (device: string) => void): void {
+    this.#moved = listener;
+  }
+
+  /** Another process reaches the device no longer. */
+  leave(device: string): void {
+    this.elsewhere.delete(device);
+    this.#moved(device);
+  }
+
   reach(device: string): void {
     this.connected = true;
     this.#reachable(device);
@@ -88,14 +107,15 @@ export function queueContext(
   clock: TestClock,
   { devices, commands }: Pick<CommandQueueContext["store"], "devices" | "commands">,
 ): CommandQueueContext {
+  const bus = createMemoryBus();
   return {
     store: { devices, commands, users: { findByKey: async () => sender } },
     devices: { find: async () => device },
     dispatcher,
-    bus: createMemoryBus(),
+    bus,
     clock,
     log: silentLog,
-    underWay: new CommandsUnderWay(),
+    underWay: new CommandsUnderWay(bus, clock),
     waitMs: 1,
   };
 }

@@ -152,7 +152,12 @@ export interface RestOptions {
   readonly mailer?: Mailer;
 }
 
-const unreachable: Dispatcher = { dispatch: async () => ({ outcome: "notConnected" }), onReachable: () => {} };
+const unreachable: Dispatcher = {
+  dispatch: async () => ({ outcome: "notConnected" }),
+  onReachable: () => {},
+  where: () => "nowhere" as const,
+  onElsewhere: () => {},
+};
 
 export async function startRest({
   limits = {},
@@ -208,7 +213,7 @@ export async function startRest({
       quarantine,
       trace,
       dispatcher,
-      presence: { lastSeen: () => undefined, contact: () => undefined },
+      presence: { lastSeen: () => undefined, contact: () => undefined, onChange: () => {} },
       sms,
       letters,
       caps: { ...capsOfTests, ...caps },

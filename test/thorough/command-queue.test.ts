@@ -71,11 +71,12 @@ test("a command that waits for one device costs the others' connecting nothing",
   const asked: string[] = [];
   const link = new TestLink();
   link.answers = [{ outcome: "answered", text: "ok" }];
-  const devices: Pick<Store["devices"], "find"> = {
+  const devices: Pick<Store["devices"], "find" | "findByKey"> = {
     find: (id) => {
       asked.push(id);
       return store.devices.find(id);
     },
+    findByKey: (key) => store.devices.findByKey(key),
   };
   const context = queueContext(waited, link, clock, { devices, commands: store.commands });
   const reach = async (queue: CommandQueue, id: string) => {

@@ -82,6 +82,8 @@ test(
       dispatch: () =>
         new Promise<{ outcome: "notConnected" }>((resolve) => answers.push(() => resolve({ outcome: "notConnected" }))),
       onReachable: () => {},
+      where: () => "nowhere" as const,
+      onElsewhere: () => {},
     };
     const { world, port, closedBy } = await listening({ limits: { connections: 2 }, dispatcher });
     const token = await world.ownerToken();

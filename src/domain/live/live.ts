@@ -2,6 +2,7 @@ import type { ApiError } from "../../errors/catalogue.ts";
 import type { User } from "../../model/account.ts";
 import type { Bus, BusEvent } from "../../ports/bus.ts";
 import type { Counter, Metrics } from "../../ports/metrics.ts";
+import type { Presence } from "../../ports/presence.ts";
 import { RecentMap } from "../../shares/recent-map.ts";
 import type { Groups } from "../groups.ts";
 import type { Visibility } from "../visibility.ts";
@@ -12,6 +13,7 @@ import { scopeOf, type Wanted } from "./scope.ts";
 
 /** What it needs of the service. */
 export interface LiveContext extends Omit<FeedContext, "frames" | "changed" | "replaced"> {
+  readonly presence: Pick<Presence, "contact" | "onChange">;
   readonly bus: Bus;
   readonly visibility: Visibility;
   readonly groups: Pick<Groups, "find">;
@@ -54,6 +56,9 @@ export class Live {
   constructor(context: LiveContext) {
     this.#context = context;
     this.#unsubscribe = context.bus.subscribe((event) => this.#hear(event));
+    context.presence.onChange((id) => {
+      for (const feed of this.#feeds.values()) feed.reachChanged(id);
+    });
     const help = "States of devices that a newer one replaced before all streams had them.";
     this.#replaced = context.metrics.counter("waybeam_stream_states_replaced_total", help, [])({});
   }
@@ -142,9 +147,6 @@ export class Live {
         break;
       case "commandChanged":
         for (const feed of this.#feeds.values()) feed.command(event.command);
-        break;
-      case "reachChanged":
-        for (const feed of this.#feeds.values()) for (const { id } of event.devices) feed.reachChanged(id);
         break;
       case "deviceChanged":
         this.#feeds.get(event.accountKey)?.deviceChanged(event.id);

@@ -96,7 +96,8 @@ export class Follower implements Following, Heads, LastLocations {
   async #findUnfollowed(): Promise<void> {
     const { positions } = this.#deps.store;
     const last = await positions.append([]);
-    for await (const spans of positions.unfollowed()) {
+    for await (const { place, spans } of positions.unfollowed("all")) {
+      this.#commits.reached(place);
       for (const { device, from, to } of spans) this.mayBeAppended(device, { from, to });
     }
     // From now on everything up to there is followed, or among what is not committed.

@@ -12,13 +12,20 @@ export interface PositionStore {
   /**
    * One durable commit, which reads nothing. It resolves when all of it is on disk; it waits while the engine is full (`PositionFigures.logBytes`). If it rejects, it may have been done:
    * append the same again, since repeats are dropped when they are read.
-   * Answers the place of the append, for `followed`: later appends have higher ones. An append of nothing answers the place of the last one that is known.
+   * Answers the place of the append, for `followed`: places are of this process, and later appends have higher ones. An append of nothing answers the place of the last one that is known.
    */
   append(batch: readonly DeviceRecords[]): Promise<number>;
-  /** What was appended and not followed: after a start, what the follower must look at. Some devices at a time. */
-  unfollowed(): AsyncIterable<readonly UnfollowedSpan[]>;
+  /**
+   * What was appended of devices that this process follows, and what it does not know of: what stands there from before its start, and what other processes appended. Some devices at a time;
+   * each is given once. `how`: `all` looks everywhere, `new` only for what others have just appended.
+   */
+  unfollowed(how: "all" | "new"): AsyncIterable<Unfollowed>;
+  /** Event times of what is not known to be followed, of devices that other processes follow, in the order asked. What it lacks stands in heads that are read afterwards. */
+  pending(devices: readonly DeviceKey[]): Promise<readonly (Omit<UnfollowedSpan, "device"> | undefined)[]>;
   /** Everything that was appended up to this place is followed, or noted durably as late: an engine with a log packs it no sooner. Not durable by itself: it may be forgotten over a kill. */
   followed(place: number): void;
+  /** This process follows these shares of the devices no longer. `areFollowed`: all that it knew of them is followed. What it did not note as followed is the next one's to follow. */
+  left(buckets: readonly number[], areFollowed: boolean): Promise<void>;
   /** A device's records in a range of event time, ordered by event time and then by arrival, repeats dropped. Reads every append that has resolved. */
   read(device: DeviceKey, range: PositionRange): Promise<PositionPage>;
   /** Folds the same records, and writes them as JSON: so that an engine with threads of its own does so there. A page of bounded size. */
@@ -27,6 +34,13 @@ export interface PositionStore {
   deleteBefore(device: DeviceKey, moment: number): Promise<void>;
   figures(): PositionFigures;
   close(): Promise<void>;
+}
+
+/** Devices with what was appended and is to be followed. */
+export interface Unfollowed {
+  /** Their place: see `followed`. */
+  readonly place: number;
+  readonly spans: readonly UnfollowedSpan[];
 }
 
 /** What one device reported, in the order in which it came. A batch names each device once. */

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { PositionStore } from "../../src/ports/positions.ts";
+import { bucketOf } from "../../src/ports/processes.ts";
 import { openPostgresPositions } from "../../src/store/positions/postgres/open.ts";
 import { parseUrl } from "../../src/store/postgres/url.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { everything, readAll, said, sortedOnce, unlocated } from "./positions/said.ts";
+import { unfollowedOf } from "./positions/unfollowed.ts";
 import { positionContract } from "./positions.contract.ts";
 
 const skip = noPostgres;
@@ -103,5 +106,94 @@ describe("positions in PostgreSQL", { skip }, () => {
     assert.equal((await other.read(1, { ...everything, limit: 2 })).records.length, 2);
     await one.close();
     await other.close();
+  });
+});
+
+/** A process among others on one database, and what it follows, which the test sets. */
+async function processOn(url: string, name: string, ...buckets: readonly number[]) {
+  const own = new Set(buckets);
+  const parsed = parseUrl(`${url}?sslmode=disable`);
+  assert.ok("address" in parsed);
+  const processes = { name, follows: (device: number) => own.has(bucketOf(device)) };
+  return { store: await openPostgresPositions(parsed.address, { log: silentLog, processes }), own };
+}
+
+describe("positions of several processes", { skip }, () => {
+  const append = (store: PositionStore, device: number, ...seconds: readonly number[]) =>
+    store.append([{ device, records: seconds.map((second) => said(second)) }]);
+  const span = (second: number) => ({ from: said(second).time, to: said(second).time });
+
+  it("are told to the one that follows the device, once, whoever appended them", async () => {
+    const url = await database();
+    const [{ store: one }, { store: other }] = [await processOn(url, "one", 1), await processOn(url, "other", 2)];
+    await one.append([1, 2].map((device) => ({ device, records: [said(device)] })));
+    await append(other, 1, 3);
+    assert.deepEqual(await unfollowedOf(one, 1, "new"), [span(3)]);
+    assert.deepEqual(await unfollowedOf(other, 2, "new"), [span(2)]);
+    for (const how of ["new", "all"] as const)
+      for (const device of [1, 2])
+        for (const store of [one, other]) assert.deepEqual(await unfollowedOf(store, device, how), []);
+    assert.deepEqual(await one.pending([2, 3, 1]), [span(2), undefined, { from: said(1).time, to: said(3).time }]);
+    one.followed(await one.append([]));
+    await one.left([], true);
+    assert.deepEqual(await other.pending([1, 2]), [undefined, span(2)]);
+    await one.close();
+    await other.close();
+  });
+
+  it("that a process followed and had not noted are the next one's, however often a share moves", async () => {
+    const url = await database();
+    const [one, other] = [await processOn(url, "one", 1), await processOn(url, "other")];
+    const first = await append(one.store, 1, 1);
+    await append(one.store, 1, 2);
+    one.store.followed(first);
+    one.own.delete(1);
+    await one.store.left([1], false);
+    // What is followed after that is not followed by whoever has the share.
+    one.store.followed(await one.store.append([]));
+    await one.store.left([], true);
+    other.own.add(1);
+    assert.deepEqual(await unfollowedOf(other.store, 1), [span(2)]);
+    other.own.delete(1);
+    await other.store.left([1], false);
+    one.own.add(1);
+    assert.deepEqual(await unfollowedOf(one.store, 1), [span(2)]);
+    one.own.delete(1);
+    await one.store.left([1], true);
+    assert.deepEqual(await one.store.pending([1]), [undefined]);
+    await one.store.close();
+    await other.store.close();
+  });
+
+  it("that come while a share moves are nobody's until its next one looks", async () => {
+    const url = await database();
+    const [one, other] = [await processOn(url, "one", 1), await processOn(url, "other")];
+    const appending = append(one.store, 1, 1);
+    one.own.delete(1);
+    other.own.add(1);
+    await appending;
+    assert.deepEqual(await unfollowedOf(other.store, 1, "new"), [span(1)]);
+    one.store.followed(await one.store.append([]));
+    await one.store.left([], true);
+    assert.deepEqual(await one.store.pending([1]), [span(1)]);
+    await one.store.close();
+    await other.store.close();
+  });
+
+  it("whose answer was lost are told all the same", async () => {
+    const url = await database();
+    const { store } = await processOn(url, "one", 1);
+    await append(store, 1, 1);
+    await ask(
+      url,
+      "insert into position_pending select bucket, commit + 1000, holder, devices, first, last from position_pending",
+    );
+    assert.deepEqual(await unfollowedOf(store, 1, "new"), []);
+    assert.deepEqual(await unfollowedOf(store, 1, "all"), [span(1)]);
+    assert.deepEqual(await unfollowedOf(store, 1, "all"), []);
+    store.followed(await store.append([]));
+    await store.left([], true);
+    assert.deepEqual(await ask(url, "select * from position_pending"), []);
+    await store.close();
   });
 });

@@ -5,6 +5,7 @@ import type { PositionHarness, PositionsUnderTest } from "./positions/harness.ts
 import { propertyContract } from "./positions/property.ts";
 import { renderContract } from "./positions/render.ts";
 import { everything, readAll, said, sortedOnce, start, unlocated } from "./positions/said.ts";
+import { unfollowedContract } from "./positions/unfollowed.ts";
 
 /** Everything that the port promises, for any engine. What only one engine can be brought to is in that engine's own tests. */
 export function positionContract(
@@ -191,37 +192,7 @@ export function positionContract(
         }));
     });
 
-    describe("what was not followed", () => {
-      const unfollowedOf = async (store: PositionsUnderTest, own: number) => {
-        const spans = [];
-        for await (const some of store.unfollowed()) spans.push(...some.filter(({ device }) => device === own));
-        return spans;
-      };
-      const covers = (spans: readonly { from: number; to: number }[], time: number) =>
-        spans.some(({ from, to }) => from <= time && to >= time);
-
-      it("is known after a start, and after a kill", () =>
-        withStore(async (store, own) => {
-          const first = await store.append([{ device: own, records: [said(1), said(2)] }]);
-          const second = await store.append([{ device: own, records: [said(5000), said(4000)] }]);
-          assert.ok(second > first);
-          store.followed(first);
-          await store.close();
-          const again = await harness().open();
-          const spans = await unfollowedOf(again, own);
-          assert.ok(covers(spans, said(4000).time) && covers(spans, said(5000).time));
-          assert.ok(!covers(spans, said(1).time));
-          await again.kill();
-          await again.close();
-          const third = await harness().open();
-          assert.ok(covers(await unfollowedOf(third, own), said(4000).time));
-          third.followed(second);
-          await third.close();
-          const fourth = await harness().open();
-          assert.deepEqual(await unfollowedOf(fourth, own), []);
-          await fourth.close();
-        }));
-    });
+    describe("what was not followed", () => unfollowedContract(harness, withStore));
 
     describe("at the same time", () => {
       it("appending, settling, deleting and reading get along", () =>

@@ -28,7 +28,9 @@ let pieces = Number.POSITIVE_INFINITY;
 function failing({ positions: real }: Store): Store["positions"] {
   return {
     append: (batch) => real.append(batch),
-    unfollowed: () => real.unfollowed(),
+    unfollowed: (how) => real.unfollowed(how),
+    pending: (devices) => real.pending(devices),
+    left: (...asked) => real.left(...asked),
     followed: (place) => real.followed(place),
     deleteBefore: (device, moment) => real.deleteBefore(device, moment),
     figures: () => real.figures(),

@@ -55,7 +55,9 @@ before(async () => {
       follow: store.follow,
       positions: {
         append: (batch) => store.positions.append(batch),
-        unfollowed: () => store.positions.unfollowed(),
+        unfollowed: (how) => store.positions.unfollowed(how),
+        pending: (devices) => store.positions.pending(devices),
+        left: (...asked) => store.positions.left(...asked),
         followed: (place) => store.positions.followed(place),
         deleteBefore: (device, moment) => store.positions.deleteBefore(device, moment),
         figures: () => store.positions.figures(),

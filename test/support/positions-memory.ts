@@ -1,5 +1,4 @@
 import type { DeviceKey } from "../../src/model/device.ts";
-import type { UnfollowedSpan } from "../../src/model/follow.ts";
 import type { SaidRecord } from "../../src/model/said.ts";
 import type {
   DeviceRecords,
@@ -9,6 +8,7 @@ import type {
   PositionStore,
   RenderAsk,
   RenderedPage,
+  Unfollowed,
   Unreadable,
 } from "../../src/ports/positions.ts";
 import { renderRead } from "../../src/store/positions/render-read.ts";
@@ -37,7 +37,13 @@ export class MemoryPositions implements PositionStore {
   }
 
   /** Nothing is known to be followed. */
-  async *unfollowed(): AsyncGenerator<readonly UnfollowedSpan[], void, undefined> {}
+  async *unfollowed(): AsyncGenerator<Unfollowed, void, undefined> {}
+
+  async pending(devices: readonly DeviceKey[]): Promise<readonly undefined[]> {
+    return devices.map(() => undefined);
+  }
+
+  async left(): Promise<void> {}
 
   followed(): void {}
 

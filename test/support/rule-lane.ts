@@ -108,7 +108,9 @@ export class RuleLane {
   #disturbed(positions: PositionStore): PositionStore {
     return {
       append: (batch) => positions.append(batch),
-      unfollowed: () => positions.unfollowed(),
+      unfollowed: (how) => positions.unfollowed(how),
+      pending: (devices) => positions.pending(devices),
+      left: (...asked) => positions.left(...asked),
       followed: (place) => positions.followed(place),
       read: async (device, range) => {
         const page = await positions.read(device, range);

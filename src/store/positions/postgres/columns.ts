@@ -1,15 +1,18 @@
 import type { SaidRecord } from "../../../model/said.ts";
 import type { DeviceRecords } from "../../../ports/positions.ts";
+import { bucketCount } from "../../../ports/processes.ts";
 
 const noExtras = ',"attributes":{';
 
 /**
- * Appends rows in the order of their keys, so that two writers never wait for each other in a ring. `$1` and further: the arrays of `columnsOf`, who appends, and those of `spansOf`. Returns the
- * number of the commit.
+ * Appends rows in the order of their keys, so that two writers never wait for each other in a ring. `$1` and further: the arrays of `columnsOf`, who appends, which shares it follows, and the
+ * arrays of `spansOf`. Returns the number of the commit.
  */
 export const appendRows = `
   with batch as (select nextval('position_commit') as commit),
-  pending as (insert into position_pending select commit, $11::uuid, $12::bigint[], $13::float8[], $14::float8[] from batch returning commit),
+  pending as (insert into position_pending
+    select device % ${bucketCount}, commit, case when device % ${bucketCount} = any($12::int[]) then $11 end, array_agg(device), array_agg(first), array_agg(last)
+    from batch, unnest($13::bigint[], $14::float8[], $15::float8[]) as span (device, first, last) group by 1, 2, 3),
   said as (
     select * from unnest($1::bigint[], $2::float8[], $3::bigint[], $4::float8[], $5::boolean[], $6::float8[], $7::float8[], $8::float8[], $9::float8[], $10::text[])
       with ordinality as row (device, time, key, received_at, valid, latitude, longitude, speed, course, readings, nth)
@@ -18,7 +21,7 @@ export const appendRows = `
   select device, to_timestamp(time / 1000), key, (batch.commit << 20) + nth, to_timestamp(received_at / 1000), valid, latitude, longitude, speed, course, readings::json
   from said, batch order by device, time, key, nth
   on conflict do nothing)
-  select commit::float8 as commit from pending`;
+  select commit::float8 as commit from batch`;
 
 /** Rows of a device from a moment on, without the first of it that were read. */
 export const readRows = `

@@ -1,6 +1,6 @@
+import { randomUUID } from "node:crypto";
 import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from "pg";
 import type { DeviceKey } from "../../../model/device.ts";
-import type { UnfollowedSpan } from "../../../model/follow.ts";
 import type { Log } from "../../../ports/log.ts";
 import type {
   DeviceRecords,
@@ -11,6 +11,7 @@ import type {
   PositionStore,
   RenderAsk,
   RenderedPage,
+  Unfollowed,
 } from "../../../ports/positions.ts";
 import { StoreUnavailable } from "../../../ports/store.ts";
 import { again } from "../../postgres/again.ts";
@@ -20,6 +21,7 @@ import { type Times, usualTimes } from "../../postgres/times.ts";
 import type { ServerAddress } from "../../postgres/url.ts";
 import { renderRead } from "../render-read.ts";
 import { appendRows, columnsOf, type PositionRow, readRows, recordOf, spansOf } from "./columns.ts";
+import { type Follows, PendingRows } from "./pending.ts";
 import { makeMonths, makeTables } from "./tables.ts";
 
 /** How to open positions in a PostgreSQL database. */
@@ -29,16 +31,11 @@ export interface PostgresPositionsOptions {
   readonly times?: Times;
   /** The run of the service that writes: see `ServiceLock`. Unset: any number of processes may append. */
   readonly service?: string;
-}
-
-/** A device in a row of `position_pending`. */
-interface PendingRow extends UnfollowedSpan {
-  readonly commit: number;
+  /** This process among those of the service. Unset: it follows all devices, under a name of its own. */
+  readonly processes?: Follows;
 }
 
 const usualConnections = 4;
-/** Commits that are read at a time. */
-const pendingAtOnce = 500;
 /** How often partitions of new months are made, ms. */
 const monthsMs = 86_400_000;
 /** A page ends behind so many bytes of readings. */
@@ -61,10 +58,10 @@ const tryDisk = [
 /** Opens the positions of a database. Any number of processes may do so at the same time. */
 export async function openPostgresPositions(
   address: ServerAddress,
-  { log, connections = usualConnections, times = usualTimes, service }: PostgresPositionsOptions,
+  { log, connections = usualConnections, times = usualTimes, service, processes }: PostgresPositionsOptions,
 ): Promise<PostgresPositions> {
   const pool = makePool({ address, connections, times, log, ...(service !== undefined && { service }) });
-  const store = new PostgresPositions(pool, log);
+  const store = new PostgresPositions(pool, log, processes ?? { name: randomUUID(), follows: () => true });
   try {
     await store.open();
     return store;
@@ -78,29 +75,25 @@ export async function openPostgresPositions(
 export class PostgresPositions implements PositionStore {
   readonly #pool: ServerPool;
   readonly #log: Log;
-  /** This process, in `position_pending`. */
-  #holder = "";
+  readonly #pending: PendingRows;
   #appended = 0;
-  /** The last commit of this process. */
-  #commit = 0;
-  #followed = 0;
   #forgetting: Promise<void> | undefined;
   /** Something found the disk full, and no check since found room. */
   #isFull = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(pool: ServerPool, log: Log) {
+  constructor(pool: ServerPool, log: Log, processes: Follows) {
     this.#pool = pool;
     this.#log = log;
+    this.#pending = new PendingRows(processes, (text, values) =>
+      this.#try("sent", async () => (await pool.query({ text, values: [...values] })).rows),
+    );
   }
 
   /** Makes the tables where they are not there, and the partitions of the months around now. */
   async open(): Promise<void> {
     await this.#inTransaction(makeTables);
     await this.#makeMonths();
-    const name = "select gen_random_uuid()::text as holder";
-    const { rows } = await this.#try("asked", () => this.#pool.query<{ holder: string }>(name));
-    this.#holder = rows[0]?.holder ?? "";
     const makeMore = () => this.#makeMonths().catch((error: unknown) => this.#tellNoMonths(error));
     this.#timer = setInterval(makeMore, monthsMs).unref();
   }
@@ -155,13 +148,13 @@ export class PostgresPositions implements PositionStore {
   }
 
   async append(batch: readonly DeviceRecords[]): Promise<number> {
-    if (batch.every(({ records }) => records.length === 0)) return this.#commit;
-    const values = [...columnsOf(batch), this.#holder, ...spansOf(batch)];
+    if (batch.every(({ records }) => records.length === 0)) return this.#pending.place;
+    const buckets = this.#pending.bucketsOf(batch.map(({ device }) => device));
+    const values = [...columnsOf(batch), this.#pending.holder, buckets, ...spansOf(batch)];
     const query = { name: "append_positions", text: appendRows, values };
     const { rows } = await this.#try("sent", () => this.#durably<{ commit: number }>(query));
-    this.#commit = Math.max(this.#commit, rows[0]?.commit ?? 0);
     this.#appended += batch.reduce((sum, { records }) => sum + records.length, 0);
-    return rows[0]?.commit ?? this.#commit;
+    return this.#pending.appended(rows[0]?.commit ?? 0, buckets);
   }
 
   /** Fails if a standby may lack what was written. */
@@ -173,46 +166,38 @@ export class PostgresPositions implements PositionStore {
     });
   }
 
-  /** What other processes left is this one's from now on. */
-  async *unfollowed(): AsyncGenerator<readonly UnfollowedSpan[], void, undefined> {
-    await this.#try("sent", () => this.#pool.query("update position_pending set holder = $1", [this.#holder]));
-    for (let after = -1; ; ) {
-      const { rows } = await this.#try("asked", () =>
-        this.#pool.query<PendingRow>(
-          `select commit::float8 as commit, span.device::float8 as device, span.from, span.to
-            from (select * from position_pending where commit > $1 order by commit limit ${pendingAtOnce}) as pending,
-              unnest(devices, first, last) as span ("device", "from", "to") order by commit`,
-          [after],
-        ),
-      );
-      if (rows.length === 0) return;
-      yield rows.map(({ device, from, to }) => ({ device, from, to }));
-      after = rows.at(-1)?.commit ?? after;
-      this.#commit = Math.max(this.#commit, after);
-    }
+  unfollowed(how: "all" | "new"): AsyncIterable<Unfollowed> {
+    return this.#pending.take(how);
+  }
+
+  pending(devices: readonly DeviceKey[]): ReturnType<PositionStore["pending"]> {
+    return this.#pending.of(devices);
   }
 
   followed(place: number): void {
-    this.#followed = Math.max(this.#followed, place);
-    this.#forgetting ??= this.#forget().finally(() => {
-      this.#forgetting = undefined;
-    });
+    this.#pending.followed(place);
+    this.#forget();
   }
 
-  /** What is not deleted is followed again after a kill. */
-  async #forget(): Promise<void> {
-    try {
-      for (let done = -1; done < this.#followed; ) {
-        done = this.#followed;
-        const deletion = "delete from position_pending where holder = $1 and commit <= $2";
-        await this.#try("sent", () => this.#pool.query(deletion, [this.#holder, done]));
-      }
-    } catch (error) {
-      this.#log.warn(
-        { error: String(error) },
-        "how far positions are followed can't be noted; they are followed again",
-      );
-    }
+  async left(buckets: readonly number[], areFollowed: boolean): Promise<void> {
+    this.#pending.left(buckets, areFollowed);
+    await this.#forget();
+  }
+
+  /** What is not deleted is followed again by another process, or after a kill. */
+  #forget(): Promise<void> {
+    this.#forgetting ??= this.#pending
+      .forget()
+      .catch((error: unknown) =>
+        this.#log.warn(
+          { error: String(error) },
+          "how far positions are followed can't be noted; they are followed again",
+        ),
+      )
+      .finally(() => {
+        this.#forgetting = undefined;
+      });
+    return this.#forgetting;
   }
 
   async read(device: DeviceKey, { from, to, after, limit }: PositionRange): Promise<PositionPage> {

@@ -3,7 +3,8 @@ import type { PoolClient } from "pg";
 /*
  * position        what trackers said, as any SQL tool reads it. `readings` is `json` and not `jsonb`: it keeps the text as it was said, and refuses no character that JSON allows.
  *                 `arrival` orders records of one moment, and is no cursor: a higher number may be visible before a lower one.
- * position_pending   a row for each commit that nobody is known to have followed: its devices, and event times of the first and the last position of each
+ * position_pending   a row for each commit and share of the devices that nobody is known to have followed: its devices, and event times of the first and the last position of each.
+ *                    `holder` is the process that knows of it; null: none does yet
  * position_kept   the event time from which on positions of a device are kept, where some were deleted
  */
 const tables = `
@@ -13,7 +14,10 @@ const tables = `
     latitude double precision, longitude double precision, speed double precision, course double precision, readings json, primary key (device, time, key)
   ) partition by range (time);
   create table if not exists position_default partition of position default;
-  create table if not exists position_pending (commit bigint primary key, holder uuid not null, devices bigint[] not null, first float8[] not null, last float8[] not null);
+  create table if not exists position_pending (
+    bucket smallint, commit bigint, holder text, devices bigint[] not null, first float8[] not null, last float8[] not null, primary key (bucket, commit)
+  );
+  create index if not exists position_pending_unknown on position_pending (bucket) where holder is null;
   create table if not exists position_kept (device bigint primary key, since timestamptz not null);
 `;
 

@@ -225,7 +225,7 @@ describe("packing", () => {
     await store.close();
     change("update log_end set followed = 1");
     const spans = [];
-    for await (const some of (await open()).unfollowed()) spans.push(...some);
+    for await (const some of (await open()).unfollowed()) spans.push(...some.spans);
     const span = (device: number) => ({ device, from: said(10 * device).time, to: said(10 * device + 4).time });
     assert.deepEqual(spans, [span(1), span(2)]);
   });

@@ -10,6 +10,7 @@ import type {
   PositionStore,
   RenderAsk,
   RenderedPage,
+  Unfollowed,
 } from "../../../ports/positions.ts";
 import { StoreUnavailable } from "../../../ports/store.ts";
 import { Mutex } from "../../sqlite/workers/mutex.ts";
@@ -20,7 +21,7 @@ import { ByteSink } from "../sink.ts";
 import type { PositionPackerCalls, PositionReaderCalls, PositionWriterCalls, RowPlace } from "./messages.ts";
 import { Packing } from "./packing.ts";
 import { Places } from "./places.ts";
-import { Unfollowed } from "./unfollowed.ts";
+import { UnfollowedRows } from "./unfollowed.ts";
 
 /** Where positions are kept, and when they are packed. */
 export interface SqlitePositionsOptions {
@@ -83,7 +84,8 @@ export class SqlitePositions implements PositionStore {
   #figures = { logRows: 0, logBytes: 0, blocks: 0, blockRecords: 0, appended: 0, damaged: 0 };
   /** The number of the newest row that is known. */
   #seq = 0;
-  readonly #unfollowed = new Unfollowed();
+  readonly #unfollowed = new UnfollowedRows();
+  #isUnfollowedTold = false;
   /** Everything up to this number is known on disk to be followed. */
   #followedOnDisk = 0;
   /** Up to which number rows were packed. */
@@ -160,17 +162,27 @@ export class SqlitePositions implements PositionStore {
     return seq;
   }
 
-  async *unfollowed(): AsyncGenerator<readonly UnfollowedSpan[], void, undefined> {
+  /** Nobody else appends: what stands there from before the start is all. */
+  async *unfollowed(): AsyncGenerator<Unfollowed, void, undefined> {
+    if (this.#isUnfollowedTold) return;
     const { through } = this.#unfollowed;
     let some: UnfollowedSpan[] = [];
     const packed = through < this.#seq ? await this.#packedBehind(through) : [];
     for (const span of [...packed, ...this.#places.behind(through)]) {
       if (some.push(span) < spansAtOnce) continue;
-      yield some;
+      yield { place: 0, spans: some };
       some = [];
     }
-    if (some.length > 0) yield some;
+    if (some.length > 0) yield { place: 0, spans: some };
+    this.#isUnfollowedTold = true;
   }
+
+  /** No other process follows anything. */
+  async pending(devices: readonly DeviceKey[]): Promise<readonly undefined[]> {
+    return devices.map(() => undefined);
+  }
+
+  async left(): Promise<void> {}
 
   /** What is packed was followed, but the follower's rows of a backup may be older than that. */
   async #packedBehind(seq: number): Promise<readonly UnfollowedSpan[]> {

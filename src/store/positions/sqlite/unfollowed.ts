@@ -1,5 +1,5 @@
 /** Rows of the log that are not followed yet, and their bytes: they can't be packed. */
-export class Unfollowed {
+export class UnfollowedRows {
   /** In the order in which they are known, which is nearly always that of their numbers. */
   #rows: { readonly seq: number; readonly bytes: number }[] = [];
   #first = 0;

@@ -3,7 +3,7 @@ import { checkRule, needsOfRule, RuleEngine, RuleTrial } from "./alerts/index.ts
 import { hashApiKey, makeApiKey, makeOperatorKey } from "./auth/api-key.ts";
 import { hashSessionToken, makeSessionToken } from "./auth/session-token.ts";
 import { matchesTrackerSecret as matchesSecret } from "./auth/tracker-secret.ts";
-import { createMemoryBus } from "./bus/memory.ts";
+import { createSharedBus } from "./bus/shared.ts";
 import type { Config } from "./config/index.ts";
 import {
   addCredentials,
@@ -73,7 +73,7 @@ export interface App {
   readonly firstLink?: string;
   /** Where these are kept for clients of this machine. */
   readonly credentialsFile: string;
-  /** Rejects when the store can't go on because another service has taken over its database. Never resolves. */
+  /** Rejects when the store can't go on because other processes of the service have taken over. Never resolves. */
   readonly failed: Promise<never>;
   /** Takes no more, commits and acknowledges what was received, closes. */
   stop(): Promise<void>;
@@ -143,9 +143,8 @@ async function startParts(
   config: Config,
   { log, metrics, store, clock }: { log: Log; metrics: MetricsRegistry; store: OpenedStore; clock: Clock },
 ): Promise<Omit<App, "failed">> {
-  const ids = systemIds;
-  const bus = createMemoryBus((error) => log.error({ error }, "a listener of the bus failed"));
-  const [quarantine, trace] = [createQuarantine(clock), createTrace(clock)];
+  const bus = createSharedBus(store.processes, (error) => log.error({ error }, "a listener of the bus failed"));
+  const [ids, quarantine, trace] = [systemIds, createQuarantine(clock), createTrace(clock)];
 
   const certificates = await certificatesOf({ http: config.http.tls, device: config.device.tls }, log);
   await firstAccount(config, store);
@@ -181,7 +180,7 @@ async function startParts(
   let ownMetrics: MetricsServer | undefined;
   const stop = async () => {
     await stopInOrder({
-      ...{ health, expiry, retention, gateway, engine, ingest, follower, outbox, http, letters, sms, mailer },
+      ...{ health, expiry, retention, gateway, engine, ingest, follower, store, outbox, http, letters, sms, mailer },
     });
     await ownMetrics?.stop();
     certificates.stop();
@@ -192,6 +191,7 @@ async function startParts(
     retention.start();
     engine.start();
     await follower.start();
+    await store.processes.start();
     const [tracker] = await gateway.start();
     outbox.start();
     ownMetrics = await startOwnMetrics(config.metrics, () => metrics.text(), log);
@@ -370,6 +370,7 @@ interface Parts {
   readonly engine: RuleEngine;
   readonly ingest: Ingest;
   readonly follower: Follower;
+  readonly store: OpenedStore;
   readonly outbox: Outbox;
   readonly http: HttpServer;
   readonly letters: PostOffice;
@@ -377,7 +378,7 @@ interface Parts {
   readonly mailer: Mailer | undefined;
 }
 
-/** Trackers first, so that what they sent is committed and acknowledged; beside them what is on its way to people and programs. */
+/** Trackers first, so that what they sent is committed and acknowledged, before other processes follow them; beside them what is on its way to people and programs. */
 async function stopInOrder(parts: Parts): Promise<void> {
   parts.health.stopping();
   const sent = parts.outbox.stop();
@@ -386,6 +387,7 @@ async function stopInOrder(parts: Parts): Promise<void> {
   await parts.engine.stop();
   await parts.ingest.stop();
   await parts.follower.stop();
+  await parts.store.processes.stop();
   await sent;
   await parts.http.stop();
   await parts.letters.stop();

@@ -129,11 +129,7 @@ async function startService(configFile: string | undefined, data?: string): Prom
     const app = await startApp(config, process.pid);
     const failed = app.failed.catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
-      throw new CliError(
-        "failure",
-        `the service ends: ${why}`,
-        "Start it again when no other service uses the database.",
-      );
+      throw new CliError("failure", `the service ends: ${why}`, "Start it again: it then reads everything anew.");
     });
     // Not every caller waits for it: without this, its rejection would end the process.
     failed.catch(() => undefined);

@@ -1,7 +1,10 @@
+import type { Processes } from "../ports/processes.ts";
 import type { Store } from "../ports/store.ts";
 
 /** An open store of any engine, with what its operator sees of it. */
 export interface OpenedStore extends Store {
+  /** This process among those that share the database. */
+  readonly processes: Processes;
   /** Refused reports that were deleted before their age since the opening, because their device had too many bytes of them. */
   refusedDropped(): number;
 }

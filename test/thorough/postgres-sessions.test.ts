@@ -58,7 +58,7 @@ describe("sessions of PostgreSQL", { skip: noPostgres }, () => {
       connections: 1,
       times: shortTimes,
       log: silentLog,
-      service: "a test",
+      run: { name: "a test", server: "its primary" },
     });
     const tables = new PostgresTables(pool, shortTimes.statement);
     await assert.rejects(sql`select 1`.execute(tables), { name: "StoreUnavailable", trouble: "down" });

@@ -5,16 +5,17 @@ import { openPostgresPositions, type PostgresPositions } from "../positions/post
 import { checkedAddress } from "../postgres/checks.ts";
 import { identified, openPostgresStore } from "../postgres/open-store.ts";
 import { makePool, type ServerPool } from "../postgres/pool.ts";
+import { processTables } from "../postgres/process-tables.ts";
 import { ServiceLock } from "../postgres/service-lock.ts";
 import { storedText } from "../postgres/text.ts";
 import { usualTimes } from "../postgres/times.ts";
 import { sealingSettings } from "../secrets/unlock.ts";
 import { MoveRefused } from "./refused.ts";
 import { type Cell, quoted, type Row, type Side } from "./side.ts";
-import { type MovedTable, movedTables, ownRows } from "./tables.ts";
+import { type MovedTable, movedTables } from "./tables.ts";
 
-/** Tables of positions and of migrations, which go with the others where a move begins anew. */
-const otherTables = ["position", "position_pending", "position_kept", "migration"];
+/** Tables of positions, processes and migrations, which go with the others where a move begins anew. */
+const otherTables = ["position", "position_pending", "position_kept", ...processTables, "migration"];
 /** PostgreSQL takes no more parameters in one statement. */
 const mostParameters = 60_000;
 
@@ -95,17 +96,16 @@ export class PostgresSide implements Side {
 
   async page({ name, key }: MovedTable, after: Row | undefined, limit: number): Promise<readonly Row[]> {
     const columns = key.map(quoted).join(", ");
-    const behind = after === undefined ? "" : `and (${columns}) > (${key.map((_, at) => `$${at + 1}`).join(", ")})`;
-    const own = ownRows[name] ?? "true";
+    const behind = after === undefined ? "" : `where (${columns}) > (${key.map((_, at) => `$${at + 1}`).join(", ")})`;
     const rows = await this.#ask(
-      `select * from ${quoted(name)} where ${own} ${behind} order by ${columns} limit ${limit}`,
+      `select * from ${quoted(name)} ${behind} order by ${columns} limit ${limit}`,
       after === undefined ? [] : key.map((column) => storedCell(after[column] ?? null)),
     );
     return rows.map((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, cellOf(value)])));
   }
 
   async count({ name }: MovedTable): Promise<number> {
-    const [row] = await this.#ask(`select count(*) as n from ${quoted(name)} where ${ownRows[name] ?? "true"}`);
+    const [row] = await this.#ask(`select count(*) as n from ${quoted(name)}`);
     return Number(row?.n);
   }
 
@@ -181,8 +181,8 @@ export class PostgresSide implements Side {
 /** Connects to a database, and locks it. */
 async function connect(url: string, log: Log, mayBeHalfMoved = false) {
   const address = await checkedAddress(url, usualTimes, mayBeHalfMoved);
-  const service = await identified(address, usualTimes, log);
-  const lock = await ServiceLock.take({ address, times: usualTimes, log, service });
+  const run = await identified(address, usualTimes, log);
+  const lock = await ServiceLock.take({ address, times: usualTimes, log, run, how: "alone" });
   const pool = makePool({ address, connections: 2, times: usualTimes, log, mayTakeLong: true });
   return { address, shown: `the database ${address.database} at ${address.host}`, pool, lock };
 }

@@ -12,7 +12,7 @@ import { waitForFolder } from "../sqlite/lock.ts";
 import { openSqliteStore } from "../sqlite/open.ts";
 import { MoveRefused } from "./refused.ts";
 import { type Cell, quoted, type Row, type Side } from "./side.ts";
-import { type MovedTable, ownRows } from "./tables.ts";
+import type { MovedTable } from "./tables.ts";
 
 const busyTimeoutMs = 5000;
 
@@ -93,17 +93,15 @@ export class SqliteSide implements Side {
 
   async page({ name, key }: MovedTable, after: Row | undefined, limit: number): Promise<readonly Row[]> {
     const columns = key.map(quoted).join(", ");
-    const behind = after === undefined ? "" : `and (${columns}) > (${key.map(() => "?").join(", ")})`;
-    const own = ownRows[name] ?? "true";
+    const behind = after === undefined ? "" : `where (${columns}) > (${key.map(() => "?").join(", ")})`;
     const rows = this.#database
-      .prepare(`select * from ${quoted(name)} where ${own} ${behind} order by ${columns} limit ${limit}`)
+      .prepare(`select * from ${quoted(name)} ${behind} order by ${columns} limit ${limit}`)
       .all(...(after === undefined ? [] : key.map((column) => after[column] ?? null)));
     return rows.map((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, cellOf(value)])));
   }
 
   async count({ name }: MovedTable): Promise<number> {
-    const own = ownRows[name] ?? "true";
-    return Number(this.#database.prepare(`select count(*) as n from ${quoted(name)} where ${own}`).get()?.n);
+    return Number(this.#database.prepare(`select count(*) as n from ${quoted(name)}`).get()?.n);
   }
 
   async together(work: () => Promise<void>): Promise<void> {

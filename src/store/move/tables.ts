@@ -45,6 +45,3 @@ export const movedTables: readonly MovedTable[] = [
   keyed("device_day", "device", "day"),
   keyed("setting", "name"),
 ];
-
-/** Rows that each engine writes for itself and no other one reads: which service wrote last to a PostgreSQL database. */
-export const ownRows: Readonly<Record<string, string>> = { setting: "name <> 'service'" };

@@ -6,18 +6,21 @@ import { EngineError } from "../failures.ts";
 import type { OpenedStore } from "../opened.ts";
 import { openPostgresPositions } from "../positions/postgres/open.ts";
 import { RemovedDevices } from "../removal/removed-devices.ts";
+import type { Fence } from "../rows/follow.ts";
 import { checkedAddress } from "./checks.ts";
 import { endOf } from "./ending.ts";
 import { storeError } from "./errors.ts";
 import { openPostgresRows, type PostgresOptions } from "./open.ts";
+import { PostgresProcesses } from "./processes.ts";
+import { type Run, serverText } from "./run.ts";
 import { ServiceLock } from "./service-lock.ts";
 import { type Times, usualTimes } from "./times.ts";
 import { DatabaseUnusable } from "./unusable.ts";
 import type { ServerAddress } from "./url.ts";
 
 /** How to open a store in a PostgreSQL database. */
-export interface PostgresStoreOptions extends Omit<PostgresOptions, "removals" | "service"> {
-  /** Called once if another service has written to the database, or an older copy has taken its place. The store then stores nothing more and must be opened anew. */
+export interface PostgresStoreOptions extends Omit<PostgresOptions, "removals" | "run" | "fence"> {
+  /** Called once if this process was missed and others have taken its work over, or a standby has taken the server's place. The store must then be opened anew. */
   readonly onTakenOver?: (error: unknown) => void;
 }
 
@@ -25,8 +28,8 @@ export interface PostgresStoreOptions extends Omit<PostgresOptions, "removals" |
 type Closings = (() => Promise<void>)[];
 
 /**
- * Opens the store of a database: locks it and brings its tables up to date. Rejects with `DatabaseUnusable` if it can't be used or another service uses
- * it, `StoreTooNew` if a newer program wrote it, `SecretKeyUnusable` if its secrets can't be decrypted.
+ * Opens the store of a database: locks it and brings its tables up to date. Rejects with `DatabaseUnusable` if it can't be used or another program has
+ * it for itself, `StoreTooNew` if a newer program wrote it, `SecretKeyUnusable` if its secrets can't be decrypted.
  */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<OpenedStore> {
   const { log, times = usualTimes } = options;
@@ -36,10 +39,11 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
   };
   try {
     const address = await checkedAddress(url, times);
-    const service = await identified(address, times, log);
-    const lock = await ServiceLock.take({ address, times, log, service });
+    const run = await identified(address, times, log);
+    const how = options.secrets?.rotate === true ? "alone" : "shared";
+    const lock = await ServiceLock.take({ address, times, log, run, how });
     closings.push(() => lock.release());
-    return await assemble({ url, address, service, lock }, options, closings, close);
+    return await assemble({ url, address, run, lock, how }, options, closings, close);
   } catch (error) {
     await close();
     throw startFailure(error);
@@ -63,7 +67,7 @@ function adviceFor({ trouble, cause }: StoreUnavailable): string {
 }
 
 /** Gives this run of the service a name. Warns in the log of a server whose settings may lose acknowledged data when its machine fails. */
-export async function identified(address: ServerAddress, { connect, statement }: Times, log: Log): Promise<string> {
+export async function identified(address: ServerAddress, { connect, statement }: Times, log: Log): Promise<Run> {
   const client = new pg.Client({ ...address, connectionTimeoutMillis: connect, query_timeout: statement });
   client.on("error", () => {});
   try {
@@ -74,8 +78,8 @@ export async function identified(address: ServerAddress, { connect, statement }:
     const names = rows.map(({ name }) => name).join(" and ");
     const text = `the server runs with ${names} off: what trackers were told is stored may be lost when its machine fails`;
     if (rows.length > 0) log.warn({}, text);
-    const given = await client.query<{ service: string }>("select gen_random_uuid()::text as service");
-    return given.rows[0]?.service ?? "";
+    const given = await client.query<{ name: string }>("select gen_random_uuid()::text as name");
+    return { name: given.rows[0]?.name ?? "", server: await serverText(client) };
   } catch (error) {
     throw storeError(error, "asked");
   } finally {
@@ -87,12 +91,13 @@ export async function identified(address: ServerAddress, { connect, statement }:
 interface Locked {
   readonly url: string;
   readonly address: ServerAddress;
-  readonly service: string;
+  readonly run: Run;
   readonly lock: ServiceLock;
+  readonly how: "shared" | "alone";
 }
 
 async function assemble(
-  { url, address, service, lock }: Locked,
+  { url, address, run, lock, how }: Locked,
   options: PostgresStoreOptions,
   closings: Closings,
   close: () => Promise<void>,
@@ -103,17 +108,23 @@ async function assemble(
     add: (device: DeviceKey) => removed?.add(device),
     doubt: (device: DeviceKey) => removed?.doubt(device),
   };
-  const { tables, ...rows } = await openPostgresRows(url, { ...options, service, removals });
+  const onTakenOver = toldOnce(options.onTakenOver);
+  lock.watch(onTakenOver);
+  const processes = new PostgresProcesses({ address, log, run, onTakenOver });
+  closings.push(() => processes.close());
+  const fence: Fence = (transaction) => processes.fence(transaction);
+  // Who has the database alone knows that nobody else is there, and its connections need no share of the lock.
+  const own = how === "shared" ? { run } : {};
+  const { tables, ...rows } = await openPostgresRows(url, { ...options, ...own, fence, removals });
   closings.push(() => rows.close());
-  await lock.own();
-  lock.watch(toldOnce(options.onTakenOver));
-  const positions = await openPostgresPositions(address, { log, times, service });
+  const positions = await openPostgresPositions(address, { log, times, processes, ...own });
   closings.push(() => positions.close());
   removed = new RemovedDevices({ database: tables, positions, log });
   await removed.resume();
   return {
     ...rows,
     positions,
+    processes,
     refusedDropped: () => rows.refused.dropped,
     async check() {
       await Promise.all([rows.check(), positions.check()]);

@@ -3,6 +3,7 @@ import type { Log } from "../../ports/log.ts";
 import { migrate } from "../migrations/migrations.ts";
 import { usualCommands, usualNotices, usualRefusedBytes } from "../opened.ts";
 import type { Removals } from "../rows/device-removal.ts";
+import type { Fence } from "../rows/follow.ts";
 import { type RowStores, rowStores } from "../rows/index.ts";
 import type { Owner } from "../rows/leases.ts";
 import { type SecretOptions, unlock } from "../secrets/unlock.ts";
@@ -13,6 +14,8 @@ import { PostgresTables, runTogether } from "./dialect.ts";
 import { touch } from "./durable.ts";
 import { engine } from "./engine.ts";
 import { makePool } from "./pool.ts";
+import { makeProcessTables } from "./process-tables.ts";
+import type { Run } from "./run.ts";
 import { secretEngine } from "./secrets.ts";
 import { type Times, usualTimes } from "./times.ts";
 import type { ServerAddress } from "./url.ts";
@@ -32,11 +35,10 @@ export interface PostgresOptions {
   readonly secrets?: SecretOptions;
   /** How long things may take. Unset: `usualTimes`. */
   readonly times?: Times;
-  /**
-   * The run of the service: see `ServiceLock`. Rows can be changed only while it is the one that writes, and what others claimed is taken over, because their runs have ended. Unset: there is no
-   * such check, and others may use the database at the same time, for tools and tests.
-   */
-  readonly service?: string;
+  /** The run of the service. Unset: a name of its own, for tools and tests. */
+  readonly run?: Run;
+  /** Rejects in a transaction of the follower where this process must not follow any longer. */
+  readonly fence?: Fence;
   /** Unset: nobody deletes the positions of removed devices before the next start, for tools and tests. */
   readonly removals?: Removals;
 }
@@ -55,14 +57,15 @@ const defaultConnections = 10;
  * `SecretKeyUnusable` if its secrets can't be decrypted.
  */
 export async function openPostgresRows(url: string, options: PostgresOptions): Promise<PostgresRows> {
-  const { log, connections = defaultConnections, times = usualTimes, service } = options;
+  const { log, connections = defaultConnections, times = usualTimes, run, fence } = options;
   const address = await checkedAddress(url, times);
   const vault = await bringUpToDate(address, times, options);
-  const pool = makePool({ address, connections, times, log, ...(service !== undefined && { service }) });
+  const pool = makePool({ address, connections, times, log, ...(run !== undefined && { run }) });
   const tables = new PostgresTables(pool, times.statement);
-  const owner = await ownerOf(service, tables);
+  const owner = await ownerOf(run, tables);
   const rows = rowStores({
     ...{ database: tables, vault, log, owner },
+    ...(fence !== undefined && { fence }),
     removals: options.removals ?? { add() {}, doubt() {} },
     together: runTogether(tables),
     refusedBytes: options.refusedBytes ?? usualRefusedBytes,
@@ -78,9 +81,8 @@ export async function openPostgresRows(url: string, options: PostgresOptions): P
   };
 }
 
-/** A service took its locks before, so all other runs have ended. */
-async function ownerOf(service: string | undefined, tables: PostgresTables): Promise<Owner> {
-  if (service !== undefined) return { name: service, alone: true };
+async function ownerOf(run: Run | undefined, tables: PostgresTables): Promise<Owner> {
+  if (run !== undefined) return { name: run.name, alone: false };
   const { rows } = await sql<{ name: string }>`select gen_random_uuid()::text as name`.execute(tables);
   return { name: rows[0]?.name ?? "", alone: false };
 }
@@ -94,6 +96,7 @@ async function bringUpToDate(address: ServerAddress, times: Times, options: Post
     return await alone({ address, times, lost: () => pool.break() }, async () => {
       const settle = secrets && (await unlock(tables, secretEngine, secrets, log));
       await migrate(tables, engine);
+      await makeProcessTables(tables);
       return (await settle?.()) ?? openVault;
     });
   } finally {

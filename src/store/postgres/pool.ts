@@ -4,7 +4,7 @@ import type { Log } from "../../ports/log.ts";
 import { durable } from "./durable.ts";
 import { endsWhenCutOff } from "./ending.ts";
 import { standbyWait } from "./errors.ts";
-import { shareRows } from "./row-share.ts";
+import { join, type Run } from "./run.ts";
 import { textOf } from "./text.ts";
 import { noTransactionLimit, probeMs, type Times } from "./times.ts";
 import type { ServerAddress } from "./url.ts";
@@ -133,17 +133,17 @@ export interface PoolParts {
   /** Statements may take as long as they need, for migrations. */
   readonly mayTakeLong?: boolean;
   readonly log: Pick<Log, "warn">;
-  /** The service that it is for, which must be the one that writes: see `ServiceLock`. Undefined: whoever asks. */
-  readonly service?: string;
+  /** The run of the service that it is for, which must still be on its server: see `join`. Undefined: whoever asks. */
+  readonly run?: Run;
 }
 
 /** Makes the pool of a server. */
 export function makePool(parts: PoolParts): ServerPool {
-  const { address, connections, times, mayTakeLong = false, log, service } = parts;
+  const { address, connections, times, mayTakeLong = false, log, run } = parts;
   return new ServerPool(
     {
       ...address,
-      ...(!mayTakeLong && { query_timeout: times.statement + lateMs }),
+      ...(!mayTakeLong && { query_timeout: times.statement + Math.min(lateMs, times.statement) }),
       max: connections,
       connectionTimeoutMillis: times.connect,
       idleTimeoutMillis: unusedMs,
@@ -154,7 +154,7 @@ export function makePool(parts: PoolParts): ServerPool {
         try {
           // Not with the startup message, of which poolers refuse all parameters that they don't know.
           await client.query(`select ${[...session, ...limitsOf(parts)].join(", ")}`);
-          if (service !== undefined) await shareRows(client, service);
+          if (run !== undefined) await join(client, run);
         } catch (error) {
           // The pool waits until it is closed, and a server that hangs does not do that.
           if (client instanceof pg.Client) client.connection.stream.destroy();

@@ -24,11 +24,16 @@ const mostDay = 1e9;
 const sumColumns = ["odometer_mm", "sensor1_ms", "sensor2_ms", "sensor3_ms", "sensor4_ms"] as const;
 type SumColumns = Readonly<Record<(typeof sumColumns)[number], number>>;
 
+/** Rejects in a transaction where this process must not follow any longer. It is true until the transaction ends. */
+export type Fence = (transaction: Transaction<Schema>) => Promise<void>;
+
 /** What follows from positions is kept with these. */
 export interface FollowParts {
   readonly vault: Vault;
   readonly crowded: CrowdedNotices;
   readonly log: Log;
+  /** Undefined: one process has the database. */
+  readonly fence?: Fence | undefined;
 }
 
 /** Heads and days of devices. */
@@ -58,12 +63,13 @@ export class FollowRows implements FollowStore {
   }
 
   async commit(batch: readonly FollowCommit[]): Promise<void> {
-    const { vault, crowded } = this.#parts;
+    const { vault, crowded, fence } = this.#parts;
     const sorted = batch.toSorted((one, other) => one.device - other.device);
     const found = await foundBy(sorted, vault);
     const heads = sorted.map(({ device, head }) => ({ device, data: headBytes(device, head), late: head.late.length }));
     const days = sorted.flatMap(({ device, days: own }) => own.map((day) => dayRow(device, day)));
     const made = await this.#database.transaction().execute(async (transaction) => {
+      await fence?.(transaction);
       const accounts = await accountsOf(transaction, sorted);
       const isThere = ({ device }: { readonly device: DeviceKey }) => accounts.has(device);
       for (const rows of partsOf(heads.filter(isThere), rowsAtOnce)) await writeHeads(transaction, rows);

@@ -10,7 +10,7 @@ import { CommandRows } from "./commands.ts";
 import { DailyRows } from "./daily.ts";
 import type { Removals } from "./device-removal.ts";
 import { DeviceRows } from "./devices.ts";
-import { FollowRows } from "./follow.ts";
+import { type Fence, FollowRows } from "./follow.ts";
 import { GeofenceRows } from "./geofences.ts";
 import { GroupRows } from "./groups.ts";
 import type { Owner } from "./leases.ts";
@@ -31,6 +31,7 @@ export interface RowParts {
   readonly vault: Vault;
   readonly log: Log;
   readonly owner: Owner;
+  readonly fence?: Fence;
   readonly removals: Removals;
   readonly together: RunTogether;
   readonly refusedBytes: number;
@@ -44,10 +45,10 @@ export interface RowStores extends Omit<Store, "positions" | "check" | "close"> 
 }
 
 /** The stores of the row tables, for both engines. */
-export function rowStores({ database, vault, log, owner, removals, together, ...limits }: RowParts): RowStores {
+export function rowStores({ database, vault, log, owner, removals, together, fence, ...limits }: RowParts): RowStores {
   const crowded = new CrowdedNotices(limits.noticesPerDevice);
   return {
-    follow: new FollowRows(database, { vault, crowded, log }),
+    follow: new FollowRows(database, { vault, crowded, log, fence }),
     devices: new DeviceRows(database, removals),
     users: new UserRows(database),
     accounts: new AccountRows(database, vault),

@@ -17,6 +17,7 @@ import { engine } from "./engine.ts";
 import { checkTogether, databaseOf, makeFolder, openFailure, positionsOf } from "./folder.ts";
 import { waitForFolder } from "./lock.ts";
 import type { SqliteReaderCalls, SqliteWriterCalls } from "./messages.ts";
+import { OneProcess } from "./one-process.ts";
 import { closeToOthers, makePrivate, tellOpen } from "./private-files.ts";
 import { secretEngine } from "./secrets.ts";
 import { Mutex } from "./workers/mutex.ts";
@@ -130,6 +131,7 @@ async function assemble(
   return {
     ...rows,
     positions,
+    processes: new OneProcess(),
     refusedDropped: () => rows.refused.dropped,
     async check() {
       await Promise.all([writer.call("check", null), reader.call("check", null), positions.check()]);

@@ -17,6 +17,7 @@ import { StoreUnavailable } from "../../../ports/store.ts";
 import { again } from "../../postgres/again.ts";
 import { hasMetAnother, isDiskFull, type Stage, storeError, withoutStandby } from "../../postgres/errors.ts";
 import { makePool, type ServerPool } from "../../postgres/pool.ts";
+import type { Run } from "../../postgres/run.ts";
 import { type Times, usualTimes } from "../../postgres/times.ts";
 import type { ServerAddress } from "../../postgres/url.ts";
 import { renderRead } from "../render-read.ts";
@@ -29,8 +30,8 @@ export interface PostgresPositionsOptions {
   readonly log: Log;
   readonly connections?: number;
   readonly times?: Times;
-  /** The run of the service that writes: see `ServiceLock`. Unset: any number of processes may append. */
-  readonly service?: string;
+  /** The run of the service that appends. Unset: for tools and tests. */
+  readonly run?: Run;
   /** This process among those of the service. Unset: it follows all devices, under a name of its own. */
   readonly processes?: Follows;
 }
@@ -58,9 +59,9 @@ const tryDisk = [
 /** Opens the positions of a database. Any number of processes may do so at the same time. */
 export async function openPostgresPositions(
   address: ServerAddress,
-  { log, connections = usualConnections, times = usualTimes, service, processes }: PostgresPositionsOptions,
+  { log, connections = usualConnections, times = usualTimes, run, processes }: PostgresPositionsOptions,
 ): Promise<PostgresPositions> {
-  const pool = makePool({ address, connections, times, log, ...(service !== undefined && { service }) });
+  const pool = makePool({ address, connections, times, log, ...(run !== undefined && { run }) });
   const store = new PostgresPositions(pool, log, processes ?? { name: randomUUID(), follows: () => true });
   try {
     await store.open();

@@ -1,0 +1,24 @@
+import { type Kysely, sql } from "kysely";
+import { bucketCount } from "../../ports/processes.ts";
+import type { Schema } from "../schema.ts";
+
+/*
+ * process          the processes that are alive; `session`: the server's process for the connection by which each says so
+ * process_bucket   who follows the devices of each share
+ * process_event    what each told the others within the last minute; `nth` of its teller, so that none is stored twice
+ */
+const tables = [
+  `create table if not exists process (name text collate "C" primary key, seen_at timestamptz not null, session integer not null)`,
+  `create table if not exists process_bucket (number integer primary key, holder text collate "C")`,
+  `create table if not exists process_event (number bigint primary key generated always as identity, at timestamptz not null default now(),
+    teller text collate "C" not null, nth bigint not null, events text not null, unique (teller, nth))`,
+  `insert into process_bucket (number) select * from generate_series(0, ${bucketCount - 1}) on conflict do nothing`,
+];
+
+/** Their names. Nothing in them outlives the processes. */
+export const processTables = ["process", "process_bucket", "process_event"];
+
+/** Makes the tables of the processes where they are not there. */
+export async function makeProcessTables(database: Kysely<Schema>): Promise<void> {
+  for (const statement of tables) await sql.raw(statement).execute(database);
+}

@@ -156,7 +156,7 @@ async function startParts(
   );
   const retention = new Retention({ store, clock, log, settings: config, ...kept });
   const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });
-  const { sms, mailer, letters, asking } = await createSenders(config, { clock, ids, log, metrics });
+  const { sms, mailer, letters, asking } = await createSenders(config, { bus, clock, ids, log, metrics });
   const health = healthOf(store, { ingest, follower }, clock, log);
   const http = await createHttp(httpOptions(config, certificates.http), {
     ...{ store, bus, clock, ids, log, metrics, quarantine, trace, sms, letters, asking },
@@ -230,7 +230,7 @@ function healthOf(
 }
 
 /** What sends SMS and e-mail, loaded only where it is configured: most services send none. */
-async function createSenders(config: Config, deps: Pick<HttpDeps, "clock" | "ids" | "log" | "metrics">) {
+async function createSenders(config: Config, deps: Pick<HttpDeps, "bus" | "clock" | "ids" | "log" | "metrics">) {
   const { mail } = config;
   const sms =
     config.sms.kind === "none" ? undefined : (await import("./notify/index.ts")).createSmsSender(config.sms, deps);

@@ -10,7 +10,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   geo: ["model"],
   wording: ["model"],
   wire: ["model"],
-  shares: [],
+  shares: ["ports"],
   config: ["model"],
   protocols: ["model", "wire"],
   ports: ["model", "errors"],

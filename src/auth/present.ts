@@ -1,6 +1,8 @@
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
+import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
+import { RateLimit } from "../shares/rate-limit.ts";
 import { matchesApiKey } from "./api-key.ts";
 
 /**
@@ -11,6 +13,7 @@ export type CheckPresent = (user: User, secret: string | null | undefined) => Pr
 
 /** What the check needs of the service. */
 export interface PresentContext {
+  readonly bus: Pick<Bus, "publish" | "subscribe">;
   readonly clock: Clock;
   /** Whether a password is the one with this hash (src/auth/passwords.ts). */
   readonly matchesPassword: (password: string, hash: string, accountKey: number) => Promise<boolean>;
@@ -19,28 +22,17 @@ export interface PresentContext {
 /** Wrong answers of a user in a minute. The right API key is never limited: whoever has only the token can't keep out who has the key. */
 const mostWrong = 10;
 const windowMs = 60_000;
-/** Users whose wrong answers are counted; the one that began first makes room. */
+/** Users whose wrong answers are counted. */
 const countedUsers = 10_000;
 
 /** The check over the user's stored hashes. */
-export function createPresent({ clock, matchesPassword }: PresentContext): CheckPresent {
-  const wrong = new Map<number, { ends: number; count: number }>();
+export function createPresent({ bus, clock, matchesPassword }: PresentContext): CheckPresent {
+  const wrong = new RateLimit("present", mostWrong, countedUsers, windowMs, { bus, clock, as: "present" });
 
   /** Counts before the answer is known, so that many at once are counted as well. */
   function count(userKey: number): void {
-    const now = clock.monotonic();
-    let window = wrong.get(userKey);
-    if (window === undefined || now >= window.ends) {
-      window = { ends: now + windowMs, count: 0 };
-      wrong.delete(userKey);
-      if (wrong.size >= countedUsers) for (const first of wrong.keys()) if (wrong.delete(first)) break;
-      wrong.set(userKey, window);
-    }
-    if (window.count >= mostWrong) {
-      const details = ["body/presentSecret: was wrong too often"];
-      throw new ApiError("tooManyRequests", details, Math.ceil((window.ends - now) / 1000));
-    }
-    window.count++;
+    const { allowed, resetSeconds } = wrong.take(String(userKey), clock.monotonic());
+    if (!allowed) throw new ApiError("tooManyRequests", ["body/presentSecret: was wrong too often"], resetSeconds);
   }
 
   return async (user, secret) => {
@@ -49,7 +41,7 @@ export function createPresent({ clock, matchesPassword }: PresentContext): Check
     if (matchesApiKey(secret, user.apiKeyHash)) return;
     count(user.key);
     if (user.passwordHash !== null && (await matchesPassword(secret, user.passwordHash, user.accountKey))) {
-      wrong.delete(user.key);
+      wrong.clear(String(user.key));
       return;
     }
     throw new ApiError("permissionDenied", [

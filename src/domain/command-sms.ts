@@ -3,6 +3,7 @@ import { dayIn, secondsToNextDayIn } from "../model/account-day.ts";
 import type { CapsOf } from "../model/caps.ts";
 import type { Command } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
+import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { CommandChange, MadeCommand, NewCommand } from "../ports/command-store.ts";
 import type { Log } from "../ports/log.ts";
@@ -21,6 +22,7 @@ const giveBackPauseMs = 100;
 /** What sending by SMS needs of the service. */
 export interface CommandSmsContext {
   readonly store: Pick<Store, "commands" | "daily" | "accounts">;
+  readonly bus: Pick<Bus, "publish" | "subscribe">;
   readonly clock: Clock;
   readonly log: Log;
   readonly sender: SmsSender;
@@ -47,9 +49,14 @@ export class CommandSms {
   constructor(context: CommandSmsContext) {
     this.#context = context;
     context.sender.onReceipt(async (receipt) => {
-      // Before the look: the message's name may be recorded during it, and who records it looks here afterwards.
-      this.#keepEarly(receipt);
-      await this.#receipt(receipt);
+      // Perhaps another process sends the message, and has not recorded its name.
+      if ((await this.#came(receipt)) === "unknown") context.bus.publish({ type: "smsReceipt", receipt });
+    });
+    context.bus.subscribe((event, from) => {
+      if (event.type === "smsReceipt" && from !== undefined)
+        this.#came(event.receipt).catch((error: unknown) =>
+          context.log.warn({ error, sms: event.receipt.id }, "a receipt that another process got was not recorded"),
+        );
     });
   }
 
@@ -197,10 +204,21 @@ export class CommandSms {
     return stepped;
   }
 
+  async #came(receipt: SmsReceipt): Promise<"known" | "unknown"> {
+    // Before the look: the message's name may be recorded during it, and who records it looks here afterwards.
+    this.#keepEarly(receipt);
+    const known = await this.#context.store.commands.receipt(receipt.id, receipt.delivered);
+    if (known !== undefined) await this.#stepBy(receipt, known);
+    return known === undefined ? "unknown" : "known";
+  }
+
   async #receipt(receipt: SmsReceipt): Promise<Command | undefined> {
+    const known = await this.#context.store.commands.receipt(receipt.id, receipt.delivered);
+    return known && this.#stepBy(receipt, known);
+  }
+
+  async #stepBy(receipt: SmsReceipt, known: NamedPart): Promise<Command | undefined> {
     const { store, clock } = this.#context;
-    const known = await store.commands.receipt(receipt.id, receipt.delivered);
-    if (known === undefined) return undefined;
     const { key } = known.command;
     const finishedAt = clock.now();
     if (known.delivery === "delivered")
@@ -225,3 +243,4 @@ export class CommandSms {
 
 type SentFields = Pick<NewCommand, "state" | "sentAt" | "failure">;
 type Made = MadeCommand | "missing";
+type NamedPart = NonNullable<Awaited<ReturnType<Store["commands"]["receipt"]>>>;

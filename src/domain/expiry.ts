@@ -134,6 +134,7 @@ export class ExpiryWatch implements Expiry {
 async function tell(bus: Bus, passed: readonly Device[]): Promise<void> {
   for (const [index, { accountKey, key, id }] of passed.entries()) {
     if (index % slice === slice - 1) await new Promise((resolve) => setImmediate(resolve));
-    bus.publish({ type: "deviceChanged", accountKey, key, id });
+    // Each process watches for itself.
+    bus.publish({ type: "deviceChanged", accountKey, key, id }, "here");
   }
 }

@@ -52,7 +52,7 @@ const damagedTarget = "its target is damaged in the database";
 export function createNotices({ store, devices, visibility, bus, clock, resends }: NoticesContext): Notices {
   const { notices, alerts, alertRules } = store;
   const rights = createRuleRights(store, visibility);
-  const countResend = createResendCount(clock, resends.perMinute);
+  const countResend = createResendCount({ bus, clock }, resends.perMinute);
 
   /** Whether the user sees the rule that a notice is of; of a deleted rule `admin` alone is told. */
   async function seesRuleOf(user: User, { alertId }: Notice): Promise<boolean> {

@@ -75,6 +75,7 @@ export function createShares(context: SharesContext): Shares {
   // Links go with their device or group.
   bus.subscribe((event) => {
     if (event.type === "deviceChanged" || event.type === "groupChanged") cache.dropAll(() => true);
+    if (event.type === "shareEnded") cache.drop(event.hash);
   });
 
   return {
@@ -100,7 +101,7 @@ export function createShares(context: SharesContext): Shares {
     async end(user, id) {
       const share = await store.shares.remove(whose(user), id);
       if (share === undefined) throw new ApiError("shareNotFound");
-      cache.drop(share.tokenHash);
+      bus.publish({ type: "shareEnded", hash: share.tokenHash });
     },
     find(tokenHash) {
       const found = cache.get(tokenHash);

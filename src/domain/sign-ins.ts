@@ -1,6 +1,7 @@
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
 import type { SignIn } from "../model/sign-in.ts";
+import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
@@ -29,6 +30,7 @@ export interface SignIns {
 /** What they need of the service. */
 export interface SignInsContext {
   readonly store: Pick<Store, "signIns">;
+  readonly bus: Pick<Bus, "publish" | "subscribe">;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -49,7 +51,7 @@ const longestName = 256;
 
 /** The sign-ins over their store. */
 export function createSignIns(context: SignInsContext): SignIns {
-  const { store, clock, ids, log, makeToken, hashToken, limits } = context;
+  const { store, bus, clock, ids, log, makeToken, hashToken, limits } = context;
   const idleMs = limits.idleSeconds * 1000;
   const touchMs = Math.min(noteMs, idleMs / 10);
   // The time of the last use changes in memory, and is stored now and then.
@@ -76,9 +78,12 @@ export function createSignIns(context: SignInsContext): SignIns {
       .then(() => found.signIn);
   }
 
-  function dropAll(hashes: readonly string[]): void {
-    for (const hash of hashes) cache.drop(hash);
-  }
+  bus.subscribe((event) => {
+    if (event.type === "signInsEnded") for (const hash of event.hashes) cache.drop(hash);
+  });
+  const ended = (hashes: readonly string[]) => {
+    if (hashes.length > 0) bus.publish({ type: "signInsEnded", hashes });
+  };
 
   return {
     find(token) {
@@ -94,7 +99,7 @@ export function createSignIns(context: SignInsContext): SignIns {
       const place = { address, browser: browser.slice(0, longestName) };
       const result = await store.signIns.create({ userKey: user.key, tokenHash, ...times, ...place }, limits.perUser);
       if (result === undefined) throw new ApiError("wrongSignIn");
-      dropAll(result.ended);
+      ended(result.ended);
       return { token, signIn: result.made };
     },
     async list(userKey) {
@@ -102,7 +107,7 @@ export function createSignIns(context: SignInsContext): SignIns {
       return (await store.signIns.list(userKey)).filter((signIn) => isGood(signIn, now));
     },
     async end(userKey, chosen) {
-      dropAll(await store.signIns.remove(userKey, chosen));
+      ended(await store.signIns.remove(userKey, chosen));
     },
   };
 }

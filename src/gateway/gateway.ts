@@ -51,6 +51,7 @@ class SocketGateway implements Gateway {
     const limits = { ...defaultLimits, ...options.limits };
     const registry = new Registry({
       now: () => deps.clock.now(),
+      fraction: Buffer.from(deps.ids.secret(3), "base64url").readUIntBE(0, 3) / 2 ** 24,
       tell: (devices) => deps.bus.publish({ type: "reachChanged", devices }),
     });
     this.#shared = {

@@ -59,11 +59,13 @@ const remembered = 100_000;
 export interface RegistryContext {
   /** Epoch ms. */
   readonly now: () => number;
+  /** 0 to 1, of this process alone: so no two that take a device at the same moment have the same mark. */
+  readonly fraction: number;
   /** Tells other processes. */
   readonly tell: (changes: readonly ReachChange[]) => void;
 }
 
-const alone: RegistryContext = { now: () => 0, tell: () => {} };
+const alone: RegistryContext = { now: () => 0, fraction: 0, tell: () => {} };
 
 /**
  * On which conversation each device is reached, by the id that it is registered under (`takeover.ts` decides), or which other process reaches it, and where it was seen. Commands find
@@ -104,8 +106,8 @@ export class Registry {
     const before = this.#own.get(device);
     if (before?.by === by) return;
     const other = this.#elsewhere.get(device);
-    // The fraction tells processes apart that take one device at the same moment.
-    const mark = Math.max(this.#context.now(), ((before ?? other)?.mark ?? 0) + 1) + Math.random();
+    const known = Math.floor((before ?? other)?.mark ?? 0);
+    const mark = Math.max(this.#context.now(), known + 1) + this.#context.fraction;
     this.#own.set(device, { by, mark });
     this.#elsewhere.delete(device);
     this.#tell(device, mark);

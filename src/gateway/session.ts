@@ -10,7 +10,7 @@ import { InFlight } from "./in-flight.ts";
 import type { Reachable } from "./registry.ts";
 import type { Shared } from "./shared.ts";
 import { Speaker } from "./speaker.ts";
-import { logIn } from "./takeover.ts";
+import { logIn, mayBeReached } from "./takeover.ts";
 import { countUnsummed } from "./unsummed.ts";
 
 /**
@@ -300,7 +300,7 @@ export class Session implements Reachable {
     if (!this.#closed) this.#inFlight.submit(exchange, speaker);
     const { trace, intake } = this.#shared.deps;
     if (speaker !== undefined && !exchange.submitted) intake.heard(speaker, exchange.receivedAt);
-    if (speaker !== undefined && !this.#closed && this.#mayBeReached(speaker.id)) this.#logIn(speaker, exchange);
+    if (speaker && !this.#closed && mayBeReached(this.#shared, this, this.#speaker)) this.#logIn(speaker, exchange);
     if (trace.active) {
       const device = this.#speaker.device?.id ?? this.#speaker.ids?.[0];
       if (device !== undefined && trace.wants(device)) exchange.traced = { device, message: frame.slice(), effects };
@@ -377,14 +377,6 @@ export class Session implements Reachable {
     }
     this.#channel.identified();
     this.#logIn(verdict, exchange);
-  }
-
-  /** Whether this may be the device's way by now: it is only heard here, or the datagrams before this one went to another process. */
-  #mayBeReached(id: string): boolean {
-    if (this.#speaker.besides !== undefined) return true;
-    const { registry, tick } = this.#shared;
-    if (this.transport !== "udp" || registry.find(id) !== undefined) return false;
-    return registry.elsewhere(id)?.since !== tick;
   }
 
   #logIn(device: Admitted, exchange: Exchange): void {

@@ -69,6 +69,14 @@ function isTrusted(
   return true;
 }
 
+/** Whether a conversation may be its device's way by now: the device is only heard there, or its datagrams before this one went to another process. */
+export function mayBeReached({ registry, tick }: Shared, by: Reachable, speaker: Speaker): boolean {
+  if (speaker.besides !== undefined) return true;
+  const id = speaker.device?.id;
+  if (id === undefined || by.transport !== "udp" || registry.find(id) !== undefined) return false;
+  return registry.elsewhere(id)?.since !== tick;
+}
+
 /**
  * A device says on a conversation who it is: it is reached there from now on, and not on the one that it had before; or is only heard there (`besides`); or
  * its connections end each other too often, and the one that is there stays (`turned out`).

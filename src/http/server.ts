@@ -213,7 +213,7 @@ function newFastify(
 function registerRoutes(instance: FastifyInstance, services: Services): void {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
   tokenRoute(app, services);
-  const tries = new SignInLimits(services.limits.sessions);
+  const tries = new SignInLimits(services.limits.sessions, services);
   sessionRoutes(app, services, tries);
   secondFactorRoutes(app, services, tries);
   accountRoute(app, services);

@@ -261,7 +261,7 @@ async function wayInParts(
   const hashing = { makeToken: makeSessionToken, hashToken: hashSessionToken };
   const signIns = createSignIns({ ...deps, ...hashing, limits: limits.sessions });
   const secondFactors = createSecondFactors(deps);
-  const checkPresent: CheckPresent = createPresent({ clock, matchesPassword: passwords.matches });
+  const checkPresent: CheckPresent = createPresent({ ...deps, matchesPassword: passwords.matches });
   const below = { ...deps, ...hashing, signIns, secondFactors, checkPresent, serviceAccount };
   return {
     tokens,

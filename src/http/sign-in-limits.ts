@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "../errors/catalogue.ts";
+import { RateLimit, type Shared } from "../shares/rate-limit.ts";
 import { requesterOf } from "./address.ts";
 import { fixedLimits, type SessionLimits } from "./limits.ts";
-import { RateLimit } from "./rate-limit.ts";
 import { countRequest } from "./token-limits.ts";
 
 const hourMs = 3_600_000;
@@ -23,13 +23,21 @@ export interface CountedTry {
  */
 export class SignInLimits {
   readonly #perAddress: RateLimit;
-  readonly #near = new RateLimit("try", nearTries, countedTries, nearMs);
+  readonly #near: RateLimit;
   readonly #far: RateLimit;
-  readonly #codes = new RateLimit("code", nearTries, countedTries, nearMs);
+  readonly #codes: RateLimit;
 
-  constructor({ triesPerMinute, wrongPerHour }: Pick<SessionLimits, "triesPerMinute" | "wrongPerHour">) {
-    this.#perAddress = new RateLimit("address", triesPerMinute, fixedLimits.countedNames);
-    this.#far = new RateLimit("email", wrongPerHour, countedTries, hourMs);
+  /** The processes of the service count together: who guesses asks each of them. */
+  constructor(
+    { triesPerMinute, wrongPerHour }: Pick<SessionLimits, "triesPerMinute" | "wrongPerHour">,
+    among: Pick<Shared, "bus" | "clock">,
+  ) {
+    const limit = (name: string, most: number, counted: number, ms?: number) =>
+      new RateLimit(name, most, counted, ms, { ...among, as: `signIn ${name}` });
+    this.#perAddress = limit("address", triesPerMinute, fixedLimits.countedNames);
+    this.#near = limit("try", nearTries, countedTries, nearMs);
+    this.#far = limit("email", wrongPerHour, countedTries, hourMs);
+    this.#codes = limit("code", nearTries, countedTries, nearMs);
   }
 
   /** Counts a request to its address. @throws ApiError `tooManyRequests` */

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "../errors/catalogue.ts";
+import { RateLimit, type Shared } from "../shares/rate-limit.ts";
 import { requesterOf } from "./address.ts";
 import { fixedLimits } from "./limits.ts";
-import { RateLimit } from "./rate-limit.ts";
 
 /**
  * Token requests a minute: from each address all, for each user name those with its key and, apart from them, those with wrong ones. So
@@ -13,10 +13,13 @@ export class TokenLimits {
   readonly #perName: RateLimit;
   readonly #perWrongName: RateLimit;
 
-  constructor(perMinute: number) {
-    this.#perAddress = new RateLimit("address", perMinute, fixedLimits.countedNames);
-    this.#perName = new RateLimit("name", perMinute, fixedLimits.countedNames);
-    this.#perWrongName = new RateLimit("name", perMinute, fixedLimits.countedNames);
+  /** `as`: what the processes of the service, which count together, call these limits. */
+  constructor(perMinute: number, as: string, among: Pick<Shared, "bus" | "clock">) {
+    const limit = (name: string, kind: string) =>
+      new RateLimit(name, perMinute, fixedLimits.countedNames, undefined, { ...among, as: `${as} ${kind}` });
+    this.#perAddress = limit("address", "address");
+    this.#perName = limit("name", "right");
+    this.#perWrongName = limit("name", "wrong");
   }
 
   /** Counts a request to its address. @throws ApiError `tooManyRequests` */

@@ -1,9 +1,11 @@
 import type { Letter } from "../model/letter.ts";
+import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Letters } from "../ports/letters.ts";
 import type { Log } from "../ports/log.ts";
 import type { Mailer } from "../ports/mailer.ts";
+import { RateLimit } from "../shares/rate-limit.ts";
 import { letterOf } from "../wording/index.ts";
 import { pauseAfter } from "./tries.ts";
 
@@ -11,6 +13,7 @@ import { pauseAfter } from "./tries.ts";
 export interface LettersContext {
   /** Undefined: no mail server is configured, and nobody is told. */
   readonly mailer: Mailer | undefined;
+  readonly bus: Pick<Bus, "publish" | "subscribe">;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -35,9 +38,11 @@ const dayMs = 24 * hourMs;
 const mostCounted = 10_000;
 
 /** Sends letters by the mail server, each by itself, from memory: those that wait when the service ends are lost. */
-export function createLetters({ mailer, clock, ids, log }: LettersContext): PostOffice {
-  const toAddress = new Counted(mostToAddress, hourMs);
-  const ofAccount = new Counted(mostOfAccount, dayMs);
+export function createLetters({ mailer, bus, clock, ids, log }: LettersContext): PostOffice {
+  const limit = (most: number, ms: number, as: string) =>
+    new RateLimit("letters", most, mostCounted, ms, { bus, clock, as: `letters ${as}` });
+  const toAddress = limit(mostToAddress, hourMs, "to");
+  const ofAccount = limit(mostOfAccount, dayMs, "of");
   const timers = new Set<NodeJS.Timeout>();
   const sending = new Set<Promise<void>>();
   let waiting = 0;
@@ -73,7 +78,11 @@ export function createLetters({ mailer, clock, ids, log }: LettersContext): Post
       const { kind, accountKey, to } = letter;
       if (mailer === undefined || stopped) return;
       const now = clock.monotonic();
-      if (waiting >= mostWaiting || !ofAccount.take(accountKey, now) || !toAddress.take(to.toLowerCase(), now)) {
+      if (
+        waiting >= mostWaiting ||
+        !ofAccount.take(String(accountKey), now).allowed ||
+        !toAddress.take(to.toLowerCase(), now).allowed
+      ) {
         log.warn(
           { kind, account: accountKey },
           "a user is not told of a change of its way in: there are too many letters",
@@ -89,30 +98,4 @@ export function createLetters({ mailer, clock, ids, log }: LettersContext): Post
       await Promise.allSettled(sending);
     },
   };
-}
-
-/** So many in a time for each key. */
-class Counted {
-  readonly #windows = new Map<string | number, { readonly ends: number; count: number }>();
-  readonly #most: number;
-  readonly #ms: number;
-
-  constructor(most: number, ms: number) {
-    this.#most = most;
-    this.#ms = ms;
-  }
-
-  take(key: string | number, now: number): boolean {
-    let window = this.#windows.get(key);
-    if (window === undefined || now >= window.ends) {
-      window = { ends: now + this.#ms, count: 0 };
-      this.#windows.delete(key);
-      if (this.#windows.size >= mostCounted)
-        for (const first of this.#windows.keys()) if (this.#windows.delete(first)) break;
-      this.#windows.set(key, window);
-    }
-    if (window.count >= this.#most) return false;
-    window.count++;
-    return true;
-  }
 }

@@ -56,8 +56,8 @@ export type BusEvent =
   | { readonly type: "commandAnswered"; readonly id: string; readonly result: CommandResult }
   /** Notices were committed, or are to be sent again. */
   | { readonly type: "noticesQueued" }
-  /** Something that a limit counts happened (`count` 1), or is taken back (-1). */
-  | { readonly type: "counted"; readonly limit: string; readonly key: string; readonly count: 1 | -1 }
+  /** So much that a limit counts has happened, or is taken back (below 0). */
+  | { readonly type: "counted"; readonly limit: string; readonly key: string; readonly count: number }
   /** Sessions of browsers ended, by the hashes of their tokens. */
   | { readonly type: "signInsEnded"; readonly hashes: readonly string[] }
   /** A link ended, by the hash of its token. */

@@ -197,7 +197,7 @@ export async function startRest({
     { maxFutureMs: 600_000 },
     { store, bus, clock, log, metrics: ingestMetrics(metrics), engine, following: follower },
   );
-  const letters = createLetters({ mailer, clock, ids, log });
+  const letters = createLetters({ mailer, bus, clock, ids, log });
   if (quotas !== undefined) await store.accounts.setUsualQuotas(quotas);
   const served = spoil?.(store) ?? store;
   const histories = new FoldedHistories({ ...served, heads: follower });

@@ -89,8 +89,8 @@ function removeRoute(app: App, { recipients }: Services): void {
   );
 }
 
-function answerRoute(app: App, { recipients, limits }: Services): void {
-  const tries = new TokenLimits(limits.tokenRequestsPerMinute);
+function answerRoute(app: App, { recipients, limits, bus, clock }: Services): void {
+  const tries = new TokenLimits(limits.tokenRequestsPerMinute, "recipients", { bus, clock });
   // Before the body is looked at, so that malformed requests count too.
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => tries.countAddress(request, reply);
   const options = call({

@@ -24,8 +24,8 @@ const options = call({
 });
 
 /** POST /api/Auth/Token (specification 4.1). */
-export function tokenRoute(app: App, { store, tokens, usage, clock, limits }: Services): void {
-  const tries = new TokenLimits(limits.tokenRequestsPerMinute);
+export function tokenRoute(app: App, { store, tokens, usage, bus, clock, limits }: Services): void {
+  const tries = new TokenLimits(limits.tokenRequestsPerMinute, "token", { bus, clock });
 
   /** The user whose key this is; undefined: there is none. */
   async function authenticate({ userName, apiKey }: TokenRequest): Promise<(User & { apiKeyId: string }) | undefined> {

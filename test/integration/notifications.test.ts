@@ -135,7 +135,7 @@ test("pages lead on by a cursor that is the device's alone; `state` picks", asyn
 
 test("a final one is sent again by who may; the outbox is told", async () => {
   const events: BusEvent["type"][] = [];
-  rest.bus.subscribe(({ type }) => events.push(type));
+  rest.bus.subscribe(({ type }) => type === "noticesQueued" && events.push(type));
   const [queued, bySms, byWebhook, byCommand] = notices.map(({ id }) => id);
   const writer = await rest.userToken({ deviceId: "d", privileges: ["write"] });
   const reader = await rest.userToken({ deviceId: "d" });

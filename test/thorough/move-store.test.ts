@@ -138,7 +138,7 @@ describe("waybeam move-store", { skip: noPostgres }, () => {
     await service.stop();
     const onPostgres = await startService(folderOf(context), { WAYBEAM_STORE_URL: url });
     context.after(() => onPostgres.kill());
-    await refused(directory, ["--to", url], /Another service uses the database/, 8);
+    await refused(directory, ["--to", url], /A service uses the database/, 8);
     await onPostgres.stop();
     await refused(directory, ["--to", url], /holds data already/);
     await refused(directory, ["--from", url, "--to", directory], /secret key .* is not the one|holds data already/);

@@ -1,12 +1,22 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { before, describe, it, type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { sql } from "kysely";
+import { systemIds } from "../../src/observe/index.ts";
 import { StoreUnavailable } from "../../src/ports/store.ts";
 import type { OpenedStore } from "../../src/store/opened.ts";
-import { said } from "../contract/positions/said.ts";
+import { checkedAddress } from "../../src/store/postgres/checks.ts";
+import { PostgresTables } from "../../src/store/postgres/dialect.ts";
+import { makePool } from "../../src/store/postgres/pool.ts";
+import { isIn } from "../../src/store/postgres/process-rows.ts";
+import { emptyHead } from "../contract/store/followed.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { chance, delivery, drive, World } from "../support/any-order.ts";
 import { type CutOff, Network } from "../support/cut-off.ts";
+import { until } from "../support/gateway.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { openPostgres, shortTimes } from "../support/postgres-store.ts";
 import { silentLog } from "../support/silent-log.ts";
@@ -179,16 +189,30 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
     await world.compare(stays.key, [...fixes, ...drive(chance(2), 1)], "of the device that stays");
   });
 
-  it("one service at a time: a second one is told who has the database", async (context) => {
+  /** Opens a store to change its secret key, for which it must be alone. */
+  function openAlone(context: TestContext, url: string): Promise<OpenedStore> {
+    const directory = mkdtempSync(join(tmpdir(), "waybeam-secret-"));
+    context.after(() => rmSync(directory, { recursive: true }));
+    const secrets = { file: join(directory, "key"), ids: systemIds, rotate: true };
+    return openPostgres(url, silentLog, { times: shortTimes, secrets });
+  }
+
+  it("processes of a service share a database; who needs it alone is told who has it, and the other way round", async (context) => {
     const url = await server.database();
-    const first = await openPostgres(url, silentLog, { times: shortTimes });
-    context.after(() => first.close());
+    const [one, two] = [await openPostgres(url), await openPostgres(url)];
+    for (const store of [one, two]) {
+      await assert.rejects(openAlone(context, url), {
+        name: "DatabaseInUse",
+        message: /A service uses the database: waybeam service at 127\.0\.0\.1, since /,
+      });
+      await store.close();
+    }
+    const alone = await openAlone(context, url);
+    context.after(() => alone.close());
     await assert.rejects(openPostgres(url, silentLog, { times: shortTimes }), {
       name: "DatabaseInUse",
-      message: /Another service uses the database: waybeam service at 127\.0\.0\.1, since /,
+      message: /Another program has the database for itself: waybeam alone at 127\.0\.0\.1, since /,
     });
-    await first.close();
-    await (await openPostgres(url, silentLog, { times: shortTimes })).close();
   });
 
   it("a lock of another role is told as such", async (context) => {
@@ -203,10 +227,29 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
     const first = await openPostgres(as("one"), silentLog, { times: shortTimes });
     context.after(() => first.close());
     for (const role of ["one", "two"])
-      await assert.rejects(openPostgres(as(role), silentLog, { times: shortTimes }), {
+      await assert.rejects(openAlone(context, as(role)), {
         name: "DatabaseInUse",
-        message: /Another service uses the database: waybeam service/,
+        message: /A service uses the database: waybeam service/,
       });
+  });
+
+  it("a connection that may still write keeps away who needs the database alone", async (context) => {
+    const url = await server.database();
+    const network = await Network.before(server.port);
+    context.after(() => network.close());
+    const store = await openPostgres(network.through(url), silentLog, { times: shortTimes });
+    context.after(() => store.close());
+    // To its server the lock of the service is gone, and it can't be taken again.
+    network.frozen = true;
+    const lock = "application_name = 'waybeam service' and datname = current_database()";
+    await server.ask(
+      new URL(url).pathname.slice(1),
+      `select pg_terminate_backend(pid) from pg_stat_activity where ${lock}`,
+    );
+    await assert.rejects(openAlone(context, url), {
+      name: "DatabaseInUse",
+      message: /A service uses the database: waybeam at /,
+    });
   });
 
   it("a lock that is lost is taken again", async (context) => {
@@ -240,63 +283,56 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
     assert.match(String(await taken.promise), /a standby has taken the server's place/);
   });
 
-  /** A service that lost its connections, and all it had at its server, and comes back when another one has started. */
-  async function overtaken(context: TestContext) {
+  it("a process that was replaced commits nothing that follows from positions, and ends", async (context) => {
     const url = await server.database();
     const network = await Network.before(server.port);
     context.after(() => network.close());
-    let tell: (error: unknown) => void = () => undefined;
-    const taken = new Promise<unknown>((resolve) => {
-      tell = resolve;
+    const taken = Promise.withResolvers<unknown>();
+    const first = await openPostgres(network.through(url), silentLog, {
+      times: shortTimes,
+      onTakenOver: taken.resolve,
     });
-    const first = await openPostgres(network.through(url), silentLog, { times: shortTimes, onTakenOver: tell });
     context.after(() => first.close());
-    const { key } = await makeDevice(first, (await makeAccount(first)).key);
-    // To its server the first one is gone, and it is cut off from it.
-    network.frozen = true;
-    const gone = (who: string) =>
-      server.ask(
-        new URL(url).pathname.slice(1),
-        `select pg_terminate_backend(pid) from pg_stat_activity where application_name like '${who}' and datname = current_database()`,
-      );
-    await gone("waybeam %");
-    // A connection that may still change rows keeps another service away.
-    await assert.rejects(openPostgres(url, silentLog, { times: shortTimes }), {
-      name: "DatabaseInUse",
-      message: /Another service uses the database: waybeam at /,
-    });
-    network.cut();
-    await gone("waybeam%");
     const second = await openPostgres(url, silentLog, { times: shortTimes });
     context.after(() => second.close());
-    return { first, second, network, taken, key };
-  }
-
-  it("another service that took the place of this one ends it while it runs, also where nothing is reported", async (context) => {
-    const { network, taken } = await overtaken(context);
+    for (const { processes } of [first, second]) await processes.start();
+    const { key } = await makeDevice(first, (await makeAccount(first)).key);
+    const commit = { device: key, head: emptyHead, days: [] };
+    await first.follow.commit([commit]);
+    network.frozen = true;
+    await until(() => second.processes.others.length === 0);
+    await second.follow.commit([{ ...commit, head: { ...emptyHead, rules: "of the second" } }]);
     network.frozen = false;
-    assert.match(String(await taken), /another service has written to the database/);
+    network.cut();
+    const replaced = /other processes of the service have taken this one's place/;
+    await assert.rejects(
+      first.follow.commit([commit]).catch(() => first.follow.commit([commit])),
+      { name: "StoreUnavailable", message: replaced },
+    );
+    assert.match(String(await taken.promise), replaced);
+    assert.equal((await second.follow.heads([key]))[0]?.rules, "of the second");
   });
 
-  it("what another service wrote meanwhile ends this one, which writes nothing over it", async (context) => {
-    const { first, second, network, taken, key } = await overtaken(context);
-    await second.close();
-    network.frozen = false;
-    await assert.rejects(untilHeld(first), { name: "StoreUnavailable" });
-    assert.match(String(await taken), /another service has written to the database/);
-    await assert.rejects(first.positions.append([{ device: key, records: [said(1)] }]), { name: "StoreUnavailable" });
-    await assert.rejects(first.users.setLastLogin(1, 1), { message: /another service has written to the database/ });
-    assert.ok(key > 0);
+  it("a process is not missed while its follower commits, and a commit that hangs ends by itself", async (context) => {
+    const url = await server.database();
+    const second = await openPostgres(url);
+    context.after(() => second.close());
+    await second.processes.start();
+    const parts = { address: await checkedAddress(url, shortTimes), connections: 1, times: shortTimes, log: silentLog };
+    const tables = new PostgresTables(makePool(parts), shortTimes.statement);
+    context.after(() => tables.destroy());
+    await sql`insert into process values ('paused', now(), 0)`.execute(tables);
+    const missed = Promise.withResolvers<void>();
+    // As if it had been paused in the middle.
+    const commit = tables.transaction().execute(async (transaction) => {
+      assert.ok(await isIn(transaction, "paused"));
+      await missed.promise;
+      await sql`select`.execute(transaction);
+    });
+    await until(() => second.processes.others.join() === "paused");
+    await until(() => second.processes.others.length === 0);
+    missed.resolve();
+    // If it had been missed before, its transaction would still be there.
+    await assert.rejects(commit, { name: "StoreUnavailable" });
   });
 });
-
-/** Asks until the answer is another than that the lock is not held. */
-async function untilHeld(store: OpenedStore): Promise<void> {
-  for (;;)
-    try {
-      return await store.check();
-    } catch (error) {
-      if (!String(error).includes("lock of the database")) throw error;
-      await pause(50);
-    }
-}

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
 import { before, describe, it, type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { crashFleet } from "../support/crash-fleet.ts";
@@ -96,19 +98,31 @@ describe("waybeam serve on PostgreSQL", { skip: noPostgres }, () => {
     assert.equal(await service.stop(), 0);
   });
 
-  it("is told who uses the database already, and what else keeps it from starting", async (context) => {
-    const directory = folderFor(context);
+  it("runs beside another one on the same database with the same key, and with no other", async (context) => {
+    const [directory, other] = [folderFor(context), folderFor(context)];
+    const environment = { WAYBEAM_STORE_URL: await server.database() };
+    const one = await startService(directory, environment);
+    context.after(() => one.kill());
+    const { waybeam } = commandLine(other);
+    const refused = await waybeam(["serve"], "", { ...anyPorts, ...environment });
+    assert.equal(refused.code, 1, refused.err);
+    assert.match(refused.err, /secret key .* is missing/);
+    for (const name of ["secret.key", "credentials.json"]) copyFileSync(join(directory, name), join(other, name));
+    const two = await startService(other, environment);
+    context.after(() => two.kill());
+    await register(one, ["van"]);
+    const devices = await fetch(`${two.url}/api/devices`, { headers: { authorization: `Bearer ${one.token}` } });
+    assert.match(await devices.text(), /"van"/);
+    const rotated = await waybeam(["secret", "rotate"], "", environment);
+    assert.equal(rotated.code, 8, rotated.err);
+    assert.match(rotated.err, /A service uses the database: waybeam service at 127\.0\.0\.1/);
+    assert.deepEqual([await one.stop(), await two.stop()], [0, 0]);
+  });
+
+  it("is told what keeps it from starting", async (context) => {
     const url = await server.database();
-    const service = await startService(directory, { WAYBEAM_STORE_URL: url });
-    context.after(() => service.kill());
     const serve = (WAYBEAM_STORE_URL: string) =>
       commandLine(folderFor(context)).waybeam(["serve"], "", { ...anyPorts, WAYBEAM_STORE_URL });
-    const second = await serve(url);
-    assert.equal(second.code, 8, second.err);
-    assert.match(
-      second.err,
-      /can't use the database:\n {2}Another service uses the database: waybeam service at 127\.0\.0\.1/,
-    );
     const nowhere = await serve(url.replace(/[^/]*$/, "nowhere"));
     assert.equal(nowhere.code, 1, nowhere.err);
     assert.match(nowhere.err, /can't use the database:\n {2}The database nowhere at .* can't be reached: .*Create it/s);

@@ -191,7 +191,6 @@ async function startParts(
     retention.start();
     engine.start();
     await follower.start();
-    await store.processes.start();
     const [tracker] = await gateway.start();
     outbox.start();
     ownMetrics = await startOwnMetrics(config.metrics, () => metrics.text(), log);

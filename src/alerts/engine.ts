@@ -7,6 +7,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
+import { bucketCount, bucketOf, type Processes } from "../ports/processes.ts";
 import type { DeviceStore } from "../ports/store.ts";
 import type { LeftOut, NoticeRoom } from "./alert-writer.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
@@ -36,6 +37,8 @@ export interface AlertEngineDeps extends RuleSources {
   readonly devices: Pick<DeviceStore, "list">;
   /** How devices stand now, in the order asked; undefined: one was never followed. */
   standings(devices: readonly DeviceKey[]): Promise<readonly (Standing | undefined)[]>;
+  /** Time alone makes nothing true here for devices that another process follows. */
+  readonly processes: Pick<Processes, "follows">;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -50,6 +53,12 @@ export interface AlertEngineDeps extends RuleSources {
    * One for which nothing comes of it is told again half a minute later.
    */
   onDue(devices: readonly WatchedDevice[]): void;
+}
+
+/** A moment by the clock that never goes back, and by the wall clock. */
+interface Beginning {
+  readonly at: number;
+  readonly wall: number;
 }
 
 interface Followed {
@@ -67,8 +76,10 @@ export class RuleEngine implements AlertEngine {
   readonly #rebuild: Rebuild;
   readonly #watchTimers: WatchTimers = {
     heardAt: ({ key }, standing) => this.#heardAt(key, standing),
-    silentUntil: ({ key }, standing) =>
-      this.#heardAt(key, standing) < this.#startedWall ? this.#startedWall + unheardGraces * this.#deps.graceMs : 0,
+    silentUntil: ({ key }, standing) => {
+      const { wall } = this.#begun(key);
+      return this.#heardAt(key, standing) < wall ? wall + unheardGraces * this.#deps.graceMs : 0;
+    },
     unchanged: (device, standing, now) => {
       const account = this.#book.of(device.accountKey);
       if (account !== undefined) this.#setTimer({ device, standing, turn: ++this.#turn }, account, now + againMs);
@@ -85,9 +96,8 @@ export class RuleEngine implements AlertEngine {
     leftOut: this.#leftOut,
   });
   #unsubscribe: (() => void) | undefined;
-  #startedAt = 0;
-  /** The same moment by the wall clock. */
-  #startedWall = 0;
+  /** Since when this process judges each share of the devices. */
+  readonly #beginnings: Beginning[] = Array.from({ length: bucketCount }, () => ({ at: 0, wall: 0 }));
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
 
@@ -95,12 +105,15 @@ export class RuleEngine implements AlertEngine {
     this.#deps = deps;
     this.#rate = new NoticeRate(deps.noticesPerMinute);
     this.#book = new RuleBook(deps, deps.clock, deps.log);
-    this.#timers = new Timers((devices) => deps.onDue(devices));
+    this.#timers = new Timers((devices) =>
+      deps.onDue(devices.filter(({ key }) => deps.processes.follows(key) && this.#timePasses(this.#begun(key)))),
+    );
     this.#rebuild = new Rebuild(deps, {
       prepare: async (accountKey) => {
         await this.#book.prepare([accountKey]);
         return this.#book.of(accountKey);
       },
+      follows: (device) => deps.processes.follows(device),
       turn: () => ++this.#turn,
       set: (device, standing, turn, account) => this.#setTimer({ device, standing, turn }, account),
       keepOnly: (accountKey, devices) => this.#timers.keepOnly(accountKey, devices),
@@ -142,10 +155,23 @@ export class RuleEngine implements AlertEngine {
 
   /** Timers run from now on; what fell due before waits a minute. They are made from the rules and states in the background. */
   start(): void {
-    this.#startedAt = this.#deps.clock.monotonic();
-    this.#startedWall = this.#deps.clock.now();
+    this.#begin(this.#beginnings.keys());
     this.#rebuild.start();
     this.#timer = setInterval(() => this.#look(), lookMs).unref();
+  }
+
+  #begin(buckets: Iterable<number>): void {
+    const { clock } = this.#deps;
+    for (const bucket of buckets) this.#beginnings[bucket] = { at: clock.monotonic(), wall: clock.now() };
+  }
+
+  #begun(device: DeviceKey): Beginning {
+    return this.#beginnings[bucketOf(device)] ?? { at: 0, wall: 0 };
+  }
+
+  sharesMoved(gained: readonly number[]): void {
+    this.#begin(gained);
+    this.#rebuild.everything();
   }
 
   /** Ends the timers; what is under way is over when this resolves. */
@@ -185,7 +211,7 @@ export class RuleEngine implements AlertEngine {
       start,
       now,
       isCurrent: () => this.#book.sure(device.accountKey)?.rulesOf(device.id) === rules,
-      timePasses: () => this.#timePasses,
+      timePasses: () => this.#timePasses(this.#begun(device.key)),
     });
   }
 
@@ -206,9 +232,9 @@ export class RuleEngine implements AlertEngine {
     this.#timers.heard(device, now);
   }
 
-  /** Shortly after the start, trackers need time to come back: time alone makes nothing true yet. */
-  get #timePasses(): boolean {
-    return this.#deps.clock.monotonic() - this.#startedAt >= this.#deps.graceMs;
+  /** Shortly after the beginning, trackers need time to come back: time alone makes nothing true yet. */
+  #timePasses({ at }: Beginning): boolean {
+    return this.#deps.clock.monotonic() - at >= this.#deps.graceMs;
   }
 
   #heardAt(device: DeviceKey, { receivedAt = 0 }: Standing): number {
@@ -241,7 +267,7 @@ export class RuleEngine implements AlertEngine {
 
   async #setAndLook(): Promise<void> {
     await this.#setTimers();
-    if (!this.#timePasses) return;
+    if (!this.#beginnings.some((beginning) => this.#timePasses(beginning))) return;
     await this.#timers.look(this.#deps.clock.now());
   }
 

@@ -31,6 +31,7 @@ async function rebuilt(context: TestContext, isDamaged: (device: DeviceKey) => b
   const account = { rules, rulesOf: () => rules } as unknown as AccountRules;
   const rebuild = new Rebuild(sources, {
     prepare: async () => account,
+    follows: () => true,
     turn: () => 1,
     set: ({ key }) => void told.made.add(key),
     keepOnly: () => undefined,

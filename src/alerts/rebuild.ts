@@ -26,6 +26,8 @@ export interface RebuildSources {
 /** What is done with them. */
 export interface RebuildTarget {
   prepare(accountKey: number): Promise<AccountRules | undefined>;
+  /** Whether this process judges a device. */
+  follows(device: DeviceKey): boolean;
   /** Numbers the present: see `Timers.set`. */
   turn(): number;
   set(device: WatchedDevice, standing: Standing, turn: number, account: AccountRules): void;
@@ -63,6 +65,12 @@ export class Rebuild {
     this.#started = false;
     clearTimeout(this.#timer);
     await this.#running;
+  }
+
+  /** Of all accounts, as at the start. */
+  everything(): void {
+    this.#all = true;
+    if (this.#started && this.#running === undefined) this.#later(0);
   }
 
   changed(accountKey: number): void {
@@ -111,7 +119,7 @@ export class Rebuild {
     const account = await this.#target.prepare(accountKey);
     if (account === undefined) return;
     const all = account.rules.some(mayWait) ? await this.#sources.devices.list(accountKey) : [];
-    const devices = all.filter(({ id }) => account.rulesOf(id).some(mayWait));
+    const devices = all.filter(({ key, id }) => this.#target.follows(key) && account.rulesOf(id).some(mayWait));
     const unread: Unread[] = [];
     for (let at = 0; at < devices.length && this.#started; at += devicesAtOnce) {
       const some = devices.slice(at, at + devicesAtOnce);

@@ -48,7 +48,6 @@ export class Commits {
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
   #running: Promise<void> | undefined;
-  /** Resolves when no commit is under way. */
   #writing: Promise<void> = Promise.resolve();
   #pausedUntil = 0;
   #isStopping = false;
@@ -64,6 +63,11 @@ export class Commits {
 
   has(device: FollowedDevice): boolean {
     return this.#dirty.has(device);
+  }
+
+  /** Resolves when no commit is under way that was at the time of the question. */
+  get written(): Promise<void> {
+    return this.#writing;
   }
 
   /** An append is known. */
@@ -83,10 +87,13 @@ export class Commits {
     this.#lookIn(this.#soon.has(device) ? soonMs : laterMs);
   }
 
-  /** A device is gone. */
-  drop(device: FollowedDevice): void {
-    this.#soon.delete(device);
-    if (this.#dirty.delete(device)) this.#tellFollowed();
+  /** These are gone, or another process follows them. */
+  drop(devices: readonly FollowedDevice[]): void {
+    for (const device of devices) {
+      this.#soon.delete(device);
+      this.#dirty.delete(device);
+    }
+    this.#tellFollowed();
   }
 
   #lookIn(ms: number): void {
@@ -164,6 +171,12 @@ export class Commits {
     const writing = this.#writing.then(() => this.#write(devices));
     this.#writing = writing.catch(() => undefined);
     return writing;
+  }
+
+  /** Commits what is read of these. */
+  async writeAll(devices: readonly FollowedDevice[]): Promise<void> {
+    const some = devices.filter((device) => this.#dirty.has(device) && device.isRead);
+    for (let at = 0; at < some.length; at += mostDevices) await this.write(some.slice(at, at + mostDevices));
   }
 
   async #write(devices: readonly FollowedDevice[]): Promise<void> {

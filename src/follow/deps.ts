@@ -5,15 +5,21 @@ import type { Clock } from "../ports/clock.ts";
 import type { FollowStore } from "../ports/follow.ts";
 import type { Log } from "../ports/log.ts";
 import type { PositionStore } from "../ports/positions.ts";
+import type { Processes } from "../ports/processes.ts";
 import type { DeviceStore } from "../ports/store.ts";
 
 /** What the follower works with. */
 export interface FollowerDeps {
   readonly store: {
     readonly follow: FollowStore;
-    readonly positions: Pick<PositionStore, "append" | "read" | "unfollowed" | "followed" | "deleteBefore">;
+    readonly positions: Pick<
+      PositionStore,
+      "append" | "read" | "unfollowed" | "pending" | "followed" | "left" | "deleteBefore"
+    >;
     readonly alerts: Pick<AlertStore, "list">;
     readonly devices: Pick<DeviceStore, "findByKey">;
+    /** Which devices this process follows. The follower becomes its heir. */
+    readonly processes: Processes;
   };
   readonly engine: AlertEngine;
   readonly bus: Bus;

@@ -75,6 +75,11 @@ export class DeviceFold {
     };
   }
 
+  /** Event time of the newest record. */
+  get time(): number | undefined {
+    return this.#newest.records.newest?.time;
+  }
+
   get standing(): Standing {
     return standingOf(this.head);
   }

@@ -35,6 +35,8 @@ export class FollowedDevice {
   refolding: Promise<void> | undefined;
   /** So many that need it without a refold are at work: see `Keeping`. */
   holds = 0;
+  /** It is gone, or another process follows it: nothing here counts any more. */
+  left = false;
   /** How often in a row that failed. */
   failures = 0;
   /** Grows with each change. */

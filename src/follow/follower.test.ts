@@ -14,6 +14,7 @@ import { systemClock } from "../observe/index.ts";
 import type { AlertEngine } from "../ports/alert-engine.ts";
 import type { FreshRecord } from "../ports/follow.ts";
 import { StoreUnavailable } from "../ports/store.ts";
+import { OneProcess } from "../store/sqlite/one-process.ts";
 import type { FollowerDeps } from "./deps.ts";
 import { DeviceFold } from "./device-fold.ts";
 import { FollowedDevice } from "./followed-device.ts";
@@ -63,6 +64,8 @@ function world(
     },
     followed() {},
     async *unfollowed() {},
+    pending: async (keys) => keys.map(() => undefined),
+    async left() {},
     async deleteBefore(key, moment) {
       stored.set(
         key,
@@ -74,7 +77,7 @@ function world(
     findByKey: async (key: DeviceKey) => [one, other].find((each) => each.key === key && !gone.has(key)),
   };
   const bus = createMemoryBus();
-  const store = { follow, positions, devices, alerts: { list: async () => [] } };
+  const store = { follow, positions, devices, alerts: { list: async () => [] }, processes: new OneProcess() };
   const follower = new Follower({
     ...{ store, clock: systemClock, log: silentLog, mostLagBytes: 1e9 },
     bus,

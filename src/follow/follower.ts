@@ -1,360 +1,185 @@
 import type { Device, DeviceKey } from "../model/device.ts";
 import type { DeviceHead } from "../model/follow.ts";
 import type { Standing } from "../model/standing.ts";
-import type { AlertOutcome, WatchedDevice } from "../ports/alert-engine.ts";
-import type { AppendedRecords, Following, FreshRecord, Heads } from "../ports/follow.ts";
+import type { WatchedDevice } from "../ports/alert-engine.ts";
+import type { CommittedDevice } from "../ports/bus.ts";
+import type { AppendedRecords, Following, Heads } from "../ports/follow.ts";
 import type { LastLocations, Latest } from "../ports/last-location.ts";
-import { StoreUnavailable } from "../ports/store.ts";
-import { Commits } from "./commits.ts";
+import type { BucketsHeir, Processes } from "../ports/processes.ts";
+import { Copies } from "./copies.ts";
 import type { FollowerDeps } from "./deps.ts";
-import type { DeviceFold } from "./device-fold.ts";
-import { bytesOfRecord, type FollowedDevice } from "./followed-device.ts";
-import { arePrepared, watchedOf, watchFor } from "./guarded-watch.ts";
+import type { FollowedDevice } from "./followed-device.ts";
+import { Hearing } from "./hearing.ts";
 import { Keeping } from "./keeping.ts";
-import { Lag } from "./lag.ts";
 import { LateBefore } from "./late-before.ts";
-import { Loading } from "./loading.ts";
-import { Memory } from "./memory.ts";
-import { readsOf } from "./reads.ts";
-import { Refolding } from "./refolding.ts";
+import { OwnDevices } from "./own-devices.ts";
 import { standingOf } from "./standing.ts";
-
-/** Memory of records that wait for the head of one device, bytes. What is more is read from the store afterwards. */
-const mostWaitingBytes = 8 * 1024 * 1024;
-
-/** Records that nobody followed are taken as if they had just come, so many of each device. */
-const mostUnreadRecords = 1000;
+import { Taking } from "./taking.ts";
 
 /**
- * Follows what is appended: folds each device's records, judges its rules, and commits what follows from them. Newer records are taken at once; late ones are folded in their places when it
- * is their device's turn. Everything that it holds can be made again from what is stored.
+ * Follows what is appended: folds each device's records, judges its rules, and commits what follows from them. Each device is followed by one process: `OwnDevices` are this one's, of all others
+ * there are `Copies`. Where it is the only process, all devices are its own.
  */
-export class Follower implements Following, Heads, LastLocations {
+export class Follower implements Following, Heads, LastLocations, BucketsHeir {
   /** Deletes old positions. */
   readonly keeping: Keeping;
   readonly #deps: FollowerDeps;
-  readonly #memory: Memory;
-  readonly #lag: Lag;
-  readonly #loading: Loading;
-  readonly #commits: Commits;
-  readonly #refolding: Refolding;
+  readonly #processes: Processes;
+  readonly #own: OwnDevices;
+  readonly #copies: Copies;
+  readonly #taking: Taking;
+  readonly #hearing: Hearing;
   readonly #lateBefore: LateBefore;
   readonly #unsubscribe: () => void;
-  #unfollowed: Promise<void> | undefined;
   #isStopping = false;
 
   constructor(deps: FollowerDeps) {
-    const { store, engine, bus, clock, log } = deps;
+    const { store, bus, log } = deps;
+    const { processes } = store;
     this.#deps = deps;
-    this.#lag = new Lag(deps.mostLagBytes);
-    this.#memory = new Memory((device) => this.#isBusy(device));
-    this.#commits = new Commits({
-      ...{ store: store.follow, clock, log },
-      committed: (done) => this.#committed(done),
-      followed: (place) => store.positions.followed(place),
-    });
-    this.#loading = new Loading({
-      ...{ store: store.follow, log },
-      prepare: (accounts) => engine.prepare(accounts),
-      register: (device) => this.#registered(device),
-      read: (device, from) =>
-        store.positions.read(device, { from, to: Number.MAX_SAFE_INTEGER, limit: mostUnreadRecords }),
-      loaded: (device, isReady) => this.#loaded(device, isReady),
-    });
-    this.#refolding = new Refolding({
-      ...{ clock, log },
-      registered: (device) => this.#registered(device),
-      prepare: (device) => this.#prepare(device),
-      readsOf: (device, registered) => readsOf(deps, device, registered),
-      gone: (device) => this.#gone(device),
-      over: (device, outcome) => this.#refolded(device, outcome),
-    });
+    this.#processes = processes;
+    const own = new OwnDevices(deps);
+    this.#own = own;
+    this.#copies = new Copies(deps);
+    this.#taking = new Taking({ ...{ positions: store.positions, processes, log }, take: (some) => own.take(some) });
+    this.#hearing = new Hearing({ ...deps, processes });
     this.#lateBefore = new LateBefore({
       ...{ store: store.follow, log },
-      load: (key) => this.#loading.add(this.#memory.of(key)),
-      behind: () => this.#refolding.behind,
+      load: (key) => processes.follows(key) && own.load(key),
+      behind: () => own.refolding.behind,
     });
     this.keeping = new Keeping({
       ...{ follow: store.follow, positions: store.positions },
-      device: (key) => this.#memory.of(key),
+      follows: (key) => processes.follows(key),
+      device: (key) => own.memory.of(key),
       loaded: (key) => this.#current(key),
-      changed: (device) => this.#changed(device),
-      write: (device) => this.#commits.write([device]),
+      changed: (device) => own.changed(device),
+      write: (device) => own.commits.write([device]),
     });
-    this.#unsubscribe = bus.subscribe((event) => {
-      const device = event.type === "deviceChanged" ? this.#memory.get(event.key) : undefined;
-      if (device !== undefined) device.device = undefined;
+    processes.heir = this;
+    this.#unsubscribe = bus.subscribe((event, from) => {
+      if (event.type === "deviceChanged") own.deviceChanged(event.key);
+      else if (event.type === "committed" && from !== undefined) this.#told(event.devices);
+      else if (event.type === "heard" && from !== undefined) this.#hearing.told(event.devices);
     });
   }
 
-  /** Finds what was appended and not followed before the start. Resolves when that is known; it is folded by and by. */
-  start(): Promise<void> {
-    this.#unfollowed ??= this.#findUnfollowed();
-    return this.#unfollowed;
-  }
-
-  async #findUnfollowed(): Promise<void> {
+  /** Takes its share of the devices. Resolves when it is known what was appended of them and not followed; it is folded by and by. */
+  async start(): Promise<void> {
     const { positions } = this.#deps.store;
     const last = await positions.append([]);
-    for await (const { place, spans } of positions.unfollowed("all")) {
-      this.#commits.reached(place);
-      for (const { device, from, to } of spans) this.mayBeAppended(device, { from, to });
-    }
+    await this.#processes.start();
+    await this.#taking.begin();
     // From now on everything up to there is followed, or among what is not committed.
-    this.#commits.reached(last);
-    if (!this.#isStopping) this.#lateBefore.begin();
+    this.#own.commits.reached(last);
   }
 
-  mayBeAppended(key: DeviceKey, { from, to }: { readonly from: number; readonly to: number }): void {
-    const device = this.#memory.of(key);
-    const { unread } = device;
-    device.unread = { from: Math.min(from, unread?.from ?? from), to: Math.max(to, unread?.to ?? to) };
-    this.#changed(device);
-    this.#loading.add(device);
+  gained(buckets: readonly number[]): void {
+    this.#copies.forget(buckets);
+    this.#deps.engine.sharesMoved(buckets);
+    this.#taking.now("all").then(
+      () => !this.#isStopping && this.#lateBefore.begin(),
+      // It is asked for again.
+      () => undefined,
+    );
+  }
+
+  async lose(buckets: readonly number[]): Promise<void> {
+    // What is being taken is known, and not lost.
+    await this.#taking.over;
+    await this.#own.leave(buckets);
+    this.#deps.engine.sharesMoved([]);
+  }
+
+  /** Another process appended something of these devices, or followed it. */
+  #told(devices: readonly CommittedDevice[]): void {
+    let isOwn = false;
+    for (const { device } of devices)
+      if (this.#processes.follows(device.key)) isOwn = true;
+      else this.#copies.drop(device.key);
+    if (isOwn) this.#taking.soon();
   }
 
   get lagBytes(): number {
-    return this.#lag.bytes;
+    return this.#own.lag.bytes;
   }
 
   get isFull(): boolean {
-    return this.#lag.isFull;
+    return this.#own.lag.isFull;
   }
 
   /** Devices with late records that wait for their turn. */
   get behind(): number {
-    return this.#refolding.behind;
+    return this.#own.refolding.behind;
   }
 
   /** For how long the first of them has waited, seconds. */
   get lateSeconds(): number {
-    return this.#refolding.lateMs / 1000;
+    return this.#own.refolding.lateMs / 1000;
   }
 
   /** Devices with something that is not committed. */
   get uncommitted(): number {
-    return this.#commits.size;
+    return this.#own.commits.size;
   }
 
   get inMemory(): number {
-    return this.#memory.size;
+    return this.#own.memory.size + this.#copies.size;
   }
 
   onRoom(listener: () => void): void {
-    this.#lag.onRoom(listener);
+    this.#own.lag.onRoom(listener);
   }
 
-  heard(device: DeviceKey, now: number): void {
-    this.#deps.engine.heard(device, now);
+  heard(device: Pick<WatchedDevice, "key" | "id">, now: number): void {
+    this.#hearing.heard(device, now);
   }
 
   appended(batch: readonly AppendedRecords[], place: number): void {
-    const { bus } = this.#deps;
-    this.#commits.reached(place);
-    const isPrepared = arePrepared(this.#deps, batch);
-    for (const { device: registered, records } of batch) {
-      const device = this.#memory.of(registered.key);
-      device.device = registered;
-      this.#changed(device);
-      if (isPrepared && device.fold !== undefined && device.waiting.length === 0 && !this.#loading.has(device))
-        this.#take(device, device.fold, registered, records);
-      else {
-        device.wait(records, mostWaitingBytes);
-        this.#lag.set(device, device.waitingBytes);
-        this.#loading.add(device);
-      }
-    }
-    bus.publish({ type: "committed", devices: batch.map(({ device }) => ({ device, plan: {} })) });
+    this.#own.commits.reached(place);
+    const others = batch.filter(({ device }) => !this.#processes.follows(device.key));
+    for (const { device } of others) this.#copies.drop(device.key);
+    this.#own.appended(others.length === 0 ? batch : batch.filter(({ device }) => this.#processes.follows(device.key)));
+    this.#deps.bus.publish({ type: "committed", devices: batch.map(({ device }) => ({ device, plan: {} })) });
   }
 
-  #changed(device: FollowedDevice, soon = false): void {
-    device.version++;
-    this.#commits.changed(device, soon);
-  }
-
-  #loaded(device: FollowedDevice, isReady: boolean): void {
-    const { fold, waiting, unread } = device;
-    if (fold === undefined) return;
-    device.waiting = [];
-    device.waitingBytes = 0;
-    device.unread = undefined;
-    this.#lag.set(device, 0);
-    if (unread !== undefined) fold.mark(unread.from, unread.to);
-    if (waiting.length > 0 || unread !== undefined) this.#changed(device);
-    if (waiting.length > 0 && device.device !== undefined) {
-      this.#take(device, fold, device.device, waiting);
-      // A review sees what no rule could look at.
-      if (!isReady) for (const { time } of waiting) fold.mark(time, time);
-      this.#deps.bus.publish({ type: "committed", devices: [{ device: device.device, plan: {} }] });
-    } else for (const { time } of waiting) fold.mark(time, time);
-    if (fold.isLate) this.#refolding.late(device);
-    this.#memory.weigh(device);
-  }
-
-  #take(device: FollowedDevice, fold: DeviceFold, registered: WatchedDevice, records: readonly FreshRecord[]): void {
-    const before = fold.lateRecords;
-    let isJudged = true;
-    const unwatched = () => {
-      isJudged = false;
-    };
-    try {
-      for (const outcome of fold.take(records, watchFor(this.#deps, registered, unwatched)))
-        this.#found(device, outcome);
-    } catch (error) {
-      // A defect costs its device a turn of its own, and no other device anything.
-      this.#deps.log.error({ error, device: registered.id }, "positions of a device can't be followed as they come");
-      isJudged = false;
-    }
-    // Its rules see them in a review.
-    if (!isJudged) for (const { time } of records) fold.mark(time, time);
-    // Reports by day read what the store has.
-    if (fold.days.length > 0) this.#changed(device, true);
-    if (fold.lateRecords > before || fold.isRefolding)
-      this.#lag.set(device, this.#lag.of(device) + records.reduce((sum, record) => sum + bytesOfRecord(record), 0));
-    if (fold.isLate && !fold.isRefolding) this.#refolding.late(device);
-    // What came late stands in no head yet, and the device was heard of all the same.
-    const heardAt = records.reduce((last, { receivedAt }) => Math.max(last, receivedAt), 0);
-    this.#tellEngine(registered, fold, 0, heardAt);
-    this.#memory.weigh(device);
-  }
-
-  #found(device: FollowedDevice, outcome: AlertOutcome): void {
-    device.found(outcome);
-    const { alerts, notices, ended } = outcome;
-    this.#changed(device, alerts.length > 0 || notices.length > 0 || ended.length > 0);
-  }
-
-  /** What fails here costs timers only. */
-  #tellEngine(device: WatchedDevice, fold: DeviceFold, notices: number, heardAt?: number): void {
-    try {
-      if (heardAt !== undefined) this.#deps.engine.heard(device.key, heardAt);
-      this.#deps.engine.followed(device, fold.standing, notices);
-    } catch (error) {
-      this.#deps.log.error({ error, device: device.id }, "timers of a device's alert rules could not be set");
-    }
-  }
-
-  #committed(done: Parameters<ConstructorParameters<typeof Commits>[0]["committed"]>[0]): void {
-    const told = [];
-    let notices = 0;
-    for (const { device, commit } of done) {
-      const { alerts = [], ended = [] } = commit;
-      const own = commit.notices?.length ?? 0;
-      notices += own;
-      // It may have been changed since.
-      const { known } = device;
-      if (known === undefined) continue;
-      if (own > 0 && device.fold !== undefined) this.#tellEngine(known, device.fold, own);
-      if (alerts.length > 0 || ended.length > 0) told.push({ device: known, plan: { alerts, ended } });
-    }
-    if (told.length > 0) this.#deps.bus.publish({ type: "committed", devices: told });
-    if (notices > 0) this.#deps.bus.publish({ type: "noticesQueued" });
+  mayBeAppended(key: DeviceKey, span: { readonly from: number; readonly to: number }): void {
+    if (this.#processes.follows(key)) this.#own.mayBeAppended(key, span);
+    // Whoever follows it finds it, if it is there.
+    else this.#copies.drop(key);
   }
 
   /** Time may have made something true for these devices. */
   due(devices: readonly WatchedDevice[]): void {
-    for (const registered of devices) {
-      const device = this.#memory.of(registered.key);
-      device.device = registered;
-      if (device.isCurrent && device.fold !== undefined) this.#tick(device, device.fold, registered);
-      else if (device.refolding === undefined)
-        this.#loading.wait(device).then(
-          () => device.fold && !device.fold.isRefolding && this.#tick(device, device.fold, registered),
-          () => undefined,
-        );
-    }
-  }
-
-  #tick(device: FollowedDevice, fold: DeviceFold, registered: WatchedDevice): void {
-    const outcome = fold.tick(watchFor(this.#deps, registered));
-    if (outcome === undefined) return;
-    this.#found(device, outcome);
-    this.#changed(device);
-    if (fold.isLate) this.#refolding.late(device);
-    this.#tellEngine(registered, fold, 0);
-  }
-
-  async #prepare(device: FollowedDevice): Promise<void> {
-    if (device.device !== undefined) await this.#deps.engine.prepare([device.device.accountKey]);
-    await this.#storeDays(device);
-  }
-
-  async #registered(device: FollowedDevice): Promise<WatchedDevice | undefined> {
-    if (device.device !== undefined) return device.device;
-    const found = await this.#deps.store.devices.findByKey(device.key);
-    device.device = found && watchedOf(found);
-    if (device.device !== undefined) await this.#deps.engine.prepare([device.device.accountKey]);
-    return device.device;
-  }
-
-  #refolded(device: FollowedDevice, outcome: AlertOutcome | undefined): void {
-    const { fold } = device;
-    if (fold === undefined) return;
-    if (outcome !== undefined) this.#found(device, outcome);
-    this.#changed(device, true);
-    this.#lag.set(device, 0);
-    const meanwhile = fold.endRefold();
-    if (device.device === undefined) for (const { time } of meanwhile) fold.mark(time, time);
-    else {
-      if (meanwhile.length > 0) this.#take(device, fold, device.device, meanwhile);
-      else this.#tellEngine(device.device, fold, 0);
-      this.#deps.bus.publish({ type: "committed", devices: [{ device: device.device, plan: {} }] });
-    }
-    this.#memory.weigh(device);
-  }
-
-  #gone(device: FollowedDevice): void {
-    this.#lag.set(device, 0);
-    this.#commits.drop(device);
-    this.#memory.drop(device);
-  }
-
-  #isBusy(device: FollowedDevice): boolean {
-    return (
-      device.holds > 0 ||
-      this.#commits.has(device) ||
-      this.#loading.has(device) ||
-      this.#refolding.has(device) ||
-      device.refolding !== undefined ||
-      device.waiting.length > 0
-    );
-  }
-
-  /** The device, with everything that came in its head. */
-  #current(key: DeviceKey): FollowedDevice | Promise<FollowedDevice> {
-    const device = this.#memory.of(key);
-    return device.isCurrent ? device : this.#made(device);
-  }
-
-  async #made(device: FollowedDevice): Promise<FollowedDevice> {
-    while (!device.isCurrent) {
-      if (this.#isStopping) throw new StoreUnavailable("the service stops");
-      if (device.refolding !== undefined) await device.refolding;
-      else await this.#loading.wait(device);
-    }
-    return device;
+    for (const device of devices) if (this.#processes.follows(device.key)) this.#own.due(device);
   }
 
   head(key: DeviceKey): DeviceHead | undefined | Promise<DeviceHead | undefined> {
-    const device = this.#memory.of(key);
-    const { fold, isRead } = device;
-    // While late records are folded, their span is in the head: whoever reads folds them, too.
-    return isRead && fold?.days.length === 0 ? fold.head : this.#headOf(device, isRead);
+    return this.#processes.follows(key) && this.#processes.others.length === 0
+      ? this.#own.head(key)
+      : this.#headNow(key);
   }
 
-  async #headOf(device: FollowedDevice, isRead: boolean): Promise<DeviceHead | undefined> {
-    if (!isRead) await this.#loading.wait(device);
-    await this.#storeDays(device);
-    return device.fold?.head;
-  }
-
-  /** Commits a device until its ended days are in the store: meanwhile another one may end. */
-  async #storeDays(device: FollowedDevice): Promise<void> {
-    while (device.fold !== undefined && device.fold.days.length > 0) {
-      if (!device.isRead) await this.#loading.wait(device);
-      this.#changed(device);
-      await this.#commits.write([device]);
+  async #headNow(key: DeviceKey): Promise<DeviceHead | undefined> {
+    if (this.#processes.follows(key)) {
+      await this.#taking.now("new");
+      try {
+        if (this.#processes.follows(key)) return await this.#own.head(key);
+      } catch (error) {
+        if (this.#processes.follows(key)) throw error;
+      }
     }
+    return this.#copies.head(key);
+  }
+
+  #current(key: DeviceKey): FollowedDevice | Promise<FollowedDevice> {
+    if (!this.#processes.follows(key)) return this.#copies.of(key);
+    const device = this.#own.current(key);
+    if (!(device instanceof Promise)) return device;
+    return device.catch((error: unknown) => {
+      if (this.#processes.follows(key)) throw error;
+      return this.#copies.of(key);
+    });
   }
 
   lastLocation({ key, odometerStart }: Device): string | undefined | Promise<string | undefined> {
@@ -369,11 +194,11 @@ export class Follower implements Following, Heads, LastLocations {
       : device.latest(odometerStart);
   }
 
-  /** How devices stand, in the order asked; undefined: it never reported. */
+  /** How devices that this process follows stand, in the order asked; undefined: it never reported. */
   standings(keys: readonly DeviceKey[]): Promise<readonly (Standing | undefined)[]> {
     return Promise.all(
       keys.map(async (key) => {
-        const head = await this.head(key);
+        const head = this.#processes.follows(key) ? await this.#own.head(key) : undefined;
         return head?.newest === undefined ? undefined : standingOf(head);
       }),
     );
@@ -383,10 +208,10 @@ export class Follower implements Following, Heads, LastLocations {
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#unsubscribe();
-    await this.#unfollowed?.catch(() => undefined);
+    this.#hearing.stop();
+    await this.#taking.stop();
     await this.#lateBefore.stop();
-    await this.#refolding.stop();
-    await this.#loading.stop();
-    await this.#commits.stop();
+    await this.#copies.stop();
+    await this.#own.stop();
   }
 }

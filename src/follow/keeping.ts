@@ -9,6 +9,8 @@ import type { FollowedDevice } from "./followed-device.ts";
 export interface KeepingDeps {
   readonly follow: Pick<FollowStore, "daysBefore" | "forgetDays">;
   readonly positions: Pick<PositionStore, "deleteBefore">;
+  /** Whether it is this process that deletes positions of a device. */
+  readonly follows: (key: DeviceKey) => boolean;
   readonly device: (key: DeviceKey) => FollowedDevice;
   /** The device with its head. */
   readonly loaded: (device: DeviceKey) => FollowedDevice | Promise<FollowedDevice>;
@@ -39,6 +41,7 @@ export class Keeping implements PositionKeeper {
   }
 
   async deleteBefore(key: DeviceKey, before: number): Promise<number> {
+    if (!this.#deps.follows(key)) return 0;
     const device = this.#deps.device(key);
     // A refold would put days back that are deleted here. None begins from now on, and one that is under way ends first.
     device.holds++;
@@ -52,16 +55,19 @@ export class Keeping implements PositionKeeper {
 
   async #deleteBefore(device: FollowedDevice, before: number): Promise<number> {
     const { key } = device;
+    if (device.left) return 0;
     const today = device.fold?.head.today?.day;
     // Today's sums stand in the head: it stays, however old it is.
     const day = Math.min(dayOf(before), today ?? Number.NEGATIVE_INFINITY);
     if (device.fold === undefined || !Number.isFinite(day)) return 0;
     const [old] = await this.oldPositions([key], beginOf(day));
-    if (old === undefined || old.count === 0) return 0;
+    if (old === undefined || old.count === 0 || device.left) return 0;
     // From now on nothing older is followed, whatever happens below.
     device.fold.keepFrom(beginOf(day));
     this.#deps.changed(device);
     await this.#deps.write(device);
+    // Its next follower deletes them.
+    if (device.left) return 0;
     await this.#deps.positions.deleteBefore(key, beginOf(day));
     await this.#deps.follow.forgetDays(key, day);
     this.deleted += old.count;

@@ -13,26 +13,35 @@ export interface LateBeforeDeps {
   readonly store: Pick<FollowStore, "lateDevices">;
   readonly log: Log;
   /** Reads the head of a device: what is late in it has its turn then. */
-  readonly load: (device: DeviceKey) => void;
+  readonly load: (device: DeviceKey) => unknown;
   /** How many devices wait for a turn. */
   readonly behind: () => number;
 }
 
-/** Finds the devices with late records that had no turn before the start: some at a time, so that not all of them are in memory. */
+/** Finds the devices with late records that had no turn before this process came to follow them: some at a time, so that not all of them are in memory. */
 export class LateBefore {
   readonly #deps: LateBeforeDeps;
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
+  #isAsked = false;
 
   constructor(deps: LateBeforeDeps) {
     this.#deps = deps;
   }
 
   begin(): void {
-    this.#running ??= this.#run();
+    this.#isAsked = true;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      if (this.#isAsked) this.begin();
+    });
   }
 
   async #run(): Promise<void> {
+    for (; this.#isAsked; await this.#loadAll()) this.#isAsked = false;
+  }
+
+  async #loadAll(): Promise<void> {
     const { signal } = this.#stopping;
     for (let after: DeviceKey | undefined = -1; after !== undefined && !signal.aborted; ) {
       try {

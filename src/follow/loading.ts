@@ -19,12 +19,15 @@ const readsAtOnce = 16;
 /** Pauses after a failure, ms: of the store, and of one device alone. */
 const pauseMs = 1000;
 const devicePauseMs = 10_000;
+const leftText = "another process follows the device now, or it is gone";
 /** Behind all days. */
 const lastDay = dayOf(8.64e15);
 
 /** What loading works with. */
 export interface LoadingDeps {
-  readonly store: Pick<FollowStore, "heads" | "days" | "sumsBefore">;
+  readonly store: Pick<FollowStore, "days" | "sumsBefore">;
+  /** Reads the heads of these. */
+  readonly heads: (devices: readonly FollowedDevice[]) => ReturnType<FollowStore["heads"]>;
   /** Loads the rules of these accounts; undefined: they are there. */
   readonly prepare: (accounts: ReadonlySet<number>) => Promise<void> | undefined;
   /** Sets how the device is registered; after a start nobody has told. */
@@ -56,6 +59,7 @@ export class Loading {
   }
 
   add(device: FollowedDevice): void {
+    if (device.left) return;
     this.#queue.add(device);
     if (!this.#isStopping) this.#running ??= this.#run();
   }
@@ -63,12 +67,19 @@ export class Loading {
   /** Resolves when the device's head was read. Rejects where that fails. */
   wait(device: FollowedDevice): Promise<void> {
     if (this.#isStopping) return Promise.reject(new StoreUnavailable("the service stops"));
+    if (device.left) return Promise.reject(new StoreUnavailable(leftText));
     return new Promise((resolve, reject) => {
       const waiters = this.#waiters.get(device) ?? [];
       this.#waiters.set(device, waiters);
       waiters.push((error) => (error === undefined ? resolve() : reject(error)));
       this.add(device);
     });
+  }
+
+  /** A device is gone, or another process follows it. */
+  drop(device: FollowedDevice): void {
+    this.#queue.delete(device);
+    this.#tell(device, new StoreUnavailable(leftText));
   }
 
   #tell(device: FollowedDevice, error?: unknown): void {
@@ -104,7 +115,7 @@ export class Loading {
   async #load(devices: readonly FollowedDevice[]): Promise<void> {
     const unready = await this.#prepare(new Set(devices.flatMap(({ device }) => device?.accountKey ?? [])));
     const missing = devices.filter(({ fold }) => fold === undefined);
-    const heads = await this.#heads(missing.map(({ key }) => key));
+    const heads = await this.#heads(missing);
     for (const [at, device] of missing.entries()) await this.#alone(device, () => this.#makeFold(device, heads[at]));
     const unread = devices.filter((device) => device.unread !== undefined);
     for (let at = 0; at < unread.length; at += readsAtOnce)
@@ -181,8 +192,11 @@ export class Loading {
     const { unread } = device;
     if (unread === undefined) return;
     await this.#deps.register(device);
-    const page = await this.#deps.read(device.key, unread.from);
+    // What is older than the head is late, and is read when it is folded in its place.
+    const from = Math.max(unread.from, device.fold?.time ?? unread.from);
+    const page = await this.#deps.read(device.key, from);
     if (device.unread !== unread || page.unreadable.length > 0) return;
+    if (unread.from < from) device.fold?.mark(unread.from, Math.min(from, unread.to));
     device.waiting = [...page.records.map(freshOf), ...device.waiting];
     const last = page.records.at(-1)?.time;
     device.unread =
@@ -190,17 +204,17 @@ export class Loading {
   }
 
   /** A head that is damaged is left out alone. */
-  async #heads(devices: readonly DeviceKey[]): Promise<readonly (DeviceHead | undefined | "damaged")[]> {
+  async #heads(devices: readonly FollowedDevice[]): Promise<readonly (DeviceHead | undefined | "damaged")[]> {
     if (devices.length === 0) return [];
     try {
-      return await this.#deps.store.heads(devices);
+      return await this.#deps.heads(devices);
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || error.trouble !== "damaged") throw error;
       const half = devices.length >> 1;
       if (half > 0)
         return [...(await this.#heads(devices.slice(0, half))), ...(await this.#heads(devices.slice(half)))];
       this.#deps.log.error(
-        { error, device: devices[0] },
+        { error, device: devices[0]?.key },
         "a device's head is damaged: it is made anew from its positions",
       );
       return ["damaged"];

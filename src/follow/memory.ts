@@ -25,6 +25,10 @@ export class Memory {
     return this.#devices.size;
   }
 
+  all(): Iterable<FollowedDevice> {
+    return this.#devices.values();
+  }
+
   get(key: DeviceKey): FollowedDevice | undefined {
     return this.#devices.get(key);
   }
@@ -58,6 +62,7 @@ export class Memory {
   /** A device has changed: it may be larger. */
   weigh(device: FollowedDevice): void {
     const { key, bytes } = device;
+    if (this.#devices.get(key) !== device) return;
     this.#total += bytes - (this.#bytes.get(key) ?? 0);
     this.#bytes.set(key, bytes);
     this.#makeRoom();

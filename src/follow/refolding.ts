@@ -62,7 +62,7 @@ export class Refolding {
 
   /** A device has late records. */
   late(device: FollowedDevice): void {
-    if (this.#isStopping) return;
+    if (this.#isStopping || device.left) return;
     this.#devices.set(device.key, device);
     const now = this.#deps.clock.monotonic();
     if (!this.#since.has(device)) this.#since.set(device, now);
@@ -70,6 +70,12 @@ export class Refolding {
     const due = this.#pace.late(device.key, device.known?.accountKey ?? 0, now + after);
     // Most of what is late has its turn already: a report of it looks at no other device.
     if (due !== undefined) this.#wakeAt(due);
+  }
+
+  /** A device is gone, or another process follows it. */
+  drop(device: FollowedDevice): void {
+    this.#since.delete(device);
+    if (this.#devices.get(device.key) === device) this.#devices.delete(device.key);
   }
 
   #plan(): void {
@@ -112,7 +118,7 @@ export class Refolding {
     } finally {
       this.#pace.took(key, clock.monotonic() - began, clock.monotonic());
     }
-    if (isGone || device.fold?.isLate !== true) this.#since.delete(device);
+    if (isGone || device.left || device.fold?.isLate !== true) this.#since.delete(device);
     if (isGone) this.#deps.gone(device);
     else if (device.fold?.isLate === true) this.late(device);
   }
@@ -130,7 +136,7 @@ export class Refolding {
       device.failures = 0;
       this.#downs = 0;
     } catch (error) {
-      this.#failed(device, error);
+      if (!device.left) this.#failed(device, error);
     } finally {
       device.refolding = undefined;
       this.#deps.over(device, outcome);

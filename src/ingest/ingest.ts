@@ -145,7 +145,7 @@ export class Ingest implements Intake {
   }
 
   heard(device: Admitted, receivedAt: number): void {
-    this.#deps.following.heard(device.key, receivedAt);
+    this.#deps.following.heard(device, receivedAt);
   }
 
   /** Appends what waits, then takes nothing more. While the store is down it gives up: what was not acknowledged comes again. */
@@ -262,7 +262,7 @@ export class Ingest implements Intake {
     this.#progress.appended();
     // Repeats and refused reports stand in no state, and the device was heard of all the same.
     const followed = new Set<DeviceKey>(batch.map(({ device }) => device.key));
-    for (const { device, heardAt } of devices) if (!followed.has(device.key)) following.heard(device.key, heardAt);
+    for (const { device, heardAt } of devices) if (!followed.has(device.key)) following.heard(device, heardAt);
     for (const pending of devices) this.#stored.push(pending);
   }
 

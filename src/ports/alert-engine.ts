@@ -102,6 +102,8 @@ export interface AlertEngine {
   review(device: WatchedDevice, standing: Standing, start: ReviewStart, now: number): Review | undefined;
   /** The follower calls this when what it found for a device was committed: from new records, by time alone, or by a review. `notices`: those of the commit. It sets the device's timers. */
   followed(device: WatchedDevice, standing: Standing, notices: number): void;
+  /** This process follows other devices from now on. `gained`: shares that it did not follow before: their trackers need time to come back. */
+  sharesMoved(gained: readonly number[]): void;
   /** The device was heard of, though its newest record is as before: late records came, or nothing to store. */
   heard(device: DeviceKey, now: number): void;
 }

@@ -25,6 +25,14 @@ export interface ReachChange extends Seen {
   readonly mark?: number;
 }
 
+/** A device that was heard of. */
+export interface HeardDevice {
+  readonly key: DeviceKey;
+  readonly id: string;
+  /** When, epoch ms. */
+  readonly at: number;
+}
+
 /** What processes and parts tell each other after a commit. */
 export type BusEvent =
   /** A device was made, changed or deleted, or expired: connections and caches must ask again. */
@@ -44,6 +52,8 @@ export type BusEvent =
   | { readonly type: "rulesChanged"; readonly accountKey: number }
   /** A commit changed these devices, or failed and may have. */
   | { readonly type: "committed"; readonly devices: readonly CommittedDevice[] }
+  /** The process that tells heard of these devices, and there was nothing to store. It tells so once a second, while there are others. */
+  | { readonly type: "heard"; readonly devices: readonly HeardDevice[] }
   /** Somebody acknowledged or closed alerts of an account. */
   | { readonly type: "alertsHandled"; readonly accountKey: number; readonly ids: readonly string[] }
   /** A command was recorded, or what became of it. `underWay`: its outcome is still waited for. */

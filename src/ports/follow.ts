@@ -31,7 +31,7 @@ export interface Following {
   /** An append failed for good, and may be on disk all the same: what of these event times was appended is not followed. */
   mayBeAppended(device: DeviceKey, span: { readonly from: number; readonly to: number }): void;
   /** The device was heard of without anything to store. */
-  heard(device: DeviceKey, now: number): void;
+  heard(device: Pick<WatchedDevice, "key" | "id">, now: number): void;
   /** Bytes that wait to be followed. More than `mostLagBytes`: nothing more is taken from trackers. */
   readonly lagBytes: number;
   readonly isFull: boolean;

@@ -8,4 +8,5 @@ export const noAlertEngine: AlertEngine = {
   review: () => undefined,
   followed: () => undefined,
   heard: () => undefined,
+  sharesMoved: () => undefined,
 };

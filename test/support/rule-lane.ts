@@ -149,6 +149,7 @@ export class RuleLane {
       },
       followed: (device, standing, notices) => engine.followed(device, standing, notices),
       heard: (device, now) => engine.heard(device, now),
+      sharesMoved: (gained) => engine.sharesMoved(gained),
     };
   }
 

@@ -99,7 +99,7 @@ export class Followed implements Following, Heads {
     this.unsure.push({ device: key, ...span });
   }
 
-  heard(key: DeviceKey, now: number): void {
+  heard({ key }: { readonly key: DeviceKey }, now: number): void {
     this.heardOf.push([key, now]);
   }
 

@@ -1,0 +1,326 @@
+import type { DeviceKey } from "../model/device.ts";
+import type { DeviceHead } from "../model/follow.ts";
+import type { AlertOutcome, WatchedDevice } from "../ports/alert-engine.ts";
+import type { AppendedRecords, FreshRecord } from "../ports/follow.ts";
+import type { Unfollowed } from "../ports/positions.ts";
+import { bucketOf } from "../ports/processes.ts";
+import { StoreUnavailable } from "../ports/store.ts";
+import { Commits } from "./commits.ts";
+import type { FollowerDeps } from "./deps.ts";
+import type { DeviceFold } from "./device-fold.ts";
+import { bytesOfRecord, type FollowedDevice } from "./followed-device.ts";
+import { arePrepared, watchedOf, watchFor } from "./guarded-watch.ts";
+import { Lag } from "./lag.ts";
+import { Loading } from "./loading.ts";
+import { Memory } from "./memory.ts";
+import { readsOf } from "./reads.ts";
+import { Refolding } from "./refolding.ts";
+
+/** Memory of records that wait for the head of one device, bytes. What is more is read from the store afterwards. */
+const mostWaitingBytes = 8 * 1024 * 1024;
+
+/** Records that nobody followed are taken as if they had just come, so many of each device. */
+const mostUnreadRecords = 1000;
+
+/**
+ * The devices that this process follows. Newer records are taken at once; late ones are folded in their places when it is their device's turn. Everything here can be made again from what is
+ * stored. What is asked of a device rejects where another process comes to follow it.
+ */
+export class OwnDevices {
+  readonly lag: Lag;
+  readonly refolding: Refolding;
+  readonly commits: Commits;
+  readonly memory: Memory;
+  readonly #deps: FollowerDeps;
+  readonly #loading: Loading;
+  #isStopping = false;
+
+  constructor(deps: FollowerDeps) {
+    const { store, engine, clock, log } = deps;
+    this.#deps = deps;
+    this.lag = new Lag(deps.mostLagBytes);
+    this.memory = new Memory((device) => this.#isBusy(device));
+    this.commits = new Commits({
+      ...{ store: store.follow, clock, log },
+      committed: (done) => this.#committed(done),
+      followed: (place) => store.positions.followed(place),
+    });
+    this.#loading = new Loading({
+      ...{ store: store.follow, log },
+      heads: (devices) => store.follow.heads(devices.map(({ key }) => key)),
+      prepare: (accounts) => engine.prepare(accounts),
+      register: (device) => this.#registered(device),
+      read: (device, from) =>
+        store.positions.read(device, { from, to: Number.MAX_SAFE_INTEGER, limit: mostUnreadRecords }),
+      loaded: (device, isReady) => this.#loaded(device, isReady),
+    });
+    this.refolding = new Refolding({
+      ...{ clock, log },
+      registered: (device) => this.#registered(device),
+      prepare: (device) => this.#prepare(device),
+      readsOf: (device, registered) => readsOf(deps, device, registered),
+      gone: (device) => this.#forget([device]),
+      over: (device, outcome) => this.#refolded(device, outcome),
+    });
+  }
+
+  /** A device was changed: how it is registered must be asked again. */
+  deviceChanged(key: DeviceKey): void {
+    const device = this.memory.get(key);
+    if (device !== undefined) device.device = undefined;
+  }
+
+  /** Reads the head of a device: what is late in it has its turn then. */
+  load(key: DeviceKey): void {
+    this.#loading.add(this.memory.of(key));
+  }
+
+  /** This was appended, and nobody here knows of it. */
+  take({ place, spans }: Unfollowed): void {
+    this.commits.reached(place);
+    for (const { device, from, to } of spans) this.mayBeAppended(device, { from, to });
+  }
+
+  mayBeAppended(key: DeviceKey, { from, to }: { readonly from: number; readonly to: number }): void {
+    const device = this.memory.of(key);
+    const { unread } = device;
+    device.unread = { from: Math.min(from, unread?.from ?? from), to: Math.max(to, unread?.to ?? to) };
+    this.changed(device);
+    this.#loading.add(device);
+  }
+
+  appended(batch: readonly AppendedRecords[]): void {
+    const isPrepared = arePrepared(this.#deps, batch);
+    for (const { device: registered, records } of batch) {
+      const device = this.memory.of(registered.key);
+      device.device = registered;
+      this.changed(device);
+      if (isPrepared && device.fold !== undefined && device.waiting.length === 0 && !this.#loading.has(device))
+        this.#take(device, device.fold, registered, records);
+      else {
+        device.wait(records, mostWaitingBytes);
+        this.lag.set(device, device.waitingBytes);
+        this.#loading.add(device);
+      }
+    }
+  }
+
+  changed(device: FollowedDevice, soon = false): void {
+    if (device.left) return;
+    device.version++;
+    this.commits.changed(device, soon);
+  }
+
+  #loaded(device: FollowedDevice, isReady: boolean): void {
+    const { fold, waiting, unread } = device;
+    if (fold === undefined || device.left) return;
+    device.waiting = [];
+    device.waitingBytes = 0;
+    device.unread = undefined;
+    this.lag.set(device, 0);
+    if (unread !== undefined) fold.mark(unread.from, unread.to);
+    if (waiting.length > 0 || unread !== undefined) this.changed(device);
+    if (waiting.length > 0 && device.device !== undefined) {
+      this.#take(device, fold, device.device, waiting);
+      // A review sees what no rule could look at.
+      if (!isReady) for (const { time } of waiting) fold.mark(time, time);
+      this.#deps.bus.publish({ type: "committed", devices: [{ device: device.device, plan: {} }] });
+    } else for (const { time } of waiting) fold.mark(time, time);
+    if (fold.isLate) this.refolding.late(device);
+    this.memory.weigh(device);
+  }
+
+  #take(device: FollowedDevice, fold: DeviceFold, registered: WatchedDevice, records: readonly FreshRecord[]): void {
+    const before = fold.lateRecords;
+    let isJudged = true;
+    const unwatched = () => {
+      isJudged = false;
+    };
+    try {
+      for (const outcome of fold.take(records, watchFor(this.#deps, registered, unwatched)))
+        this.#found(device, outcome);
+    } catch (error) {
+      // A defect costs its device a turn of its own, and no other device anything.
+      this.#deps.log.error({ error, device: registered.id }, "positions of a device can't be followed as they come");
+      isJudged = false;
+    }
+    // Its rules see them in a review.
+    if (!isJudged) for (const { time } of records) fold.mark(time, time);
+    // Reports by day read what the store has.
+    if (fold.days.length > 0) this.changed(device, true);
+    if (fold.lateRecords > before || fold.isRefolding)
+      this.lag.set(device, this.lag.of(device) + records.reduce((sum, record) => sum + bytesOfRecord(record), 0));
+    if (fold.isLate && !fold.isRefolding) this.refolding.late(device);
+    // What came late stands in no head yet, and the device was heard of all the same.
+    const heardAt = records.reduce((last, { receivedAt }) => Math.max(last, receivedAt), 0);
+    this.#tellEngine(registered, fold, 0, heardAt);
+    this.memory.weigh(device);
+  }
+
+  #found(device: FollowedDevice, outcome: AlertOutcome): void {
+    device.found(outcome);
+    const { alerts, notices, ended } = outcome;
+    this.changed(device, alerts.length > 0 || notices.length > 0 || ended.length > 0);
+  }
+
+  /** What fails here costs timers only. */
+  #tellEngine(device: WatchedDevice, fold: DeviceFold, notices: number, heardAt?: number): void {
+    try {
+      if (heardAt !== undefined) this.#deps.engine.heard(device.key, heardAt);
+      this.#deps.engine.followed(device, fold.standing, notices);
+    } catch (error) {
+      this.#deps.log.error({ error, device: device.id }, "timers of a device's alert rules could not be set");
+    }
+  }
+
+  #committed(done: Parameters<ConstructorParameters<typeof Commits>[0]["committed"]>[0]): void {
+    const told = [];
+    let notices = 0;
+    for (const { device, commit } of done) {
+      const { alerts = [], ended = [] } = commit;
+      const own = commit.notices?.length ?? 0;
+      notices += own;
+      // It may have been changed since.
+      const { known } = device;
+      if (known === undefined) continue;
+      if (own > 0 && device.fold !== undefined) this.#tellEngine(known, device.fold, own);
+      if (alerts.length > 0 || ended.length > 0) told.push({ device: known, plan: { alerts, ended } });
+    }
+    if (told.length > 0) this.#deps.bus.publish({ type: "committed", devices: told });
+    if (notices > 0) this.#deps.bus.publish({ type: "noticesQueued" });
+  }
+
+  /** Time may have made something true for this device. */
+  due(registered: WatchedDevice): void {
+    const device = this.memory.of(registered.key);
+    device.device = registered;
+    if (device.isCurrent && device.fold !== undefined) this.#tick(device, device.fold, registered);
+    else if (device.refolding === undefined)
+      this.#loading.wait(device).then(
+        () => device.fold && !device.fold.isRefolding && this.#tick(device, device.fold, registered),
+        () => undefined,
+      );
+  }
+
+  #tick(device: FollowedDevice, fold: DeviceFold, registered: WatchedDevice): void {
+    const outcome = fold.tick(watchFor(this.#deps, registered));
+    if (outcome === undefined) return;
+    this.#found(device, outcome);
+    this.changed(device);
+    if (fold.isLate) this.refolding.late(device);
+    this.#tellEngine(registered, fold, 0);
+  }
+
+  async #prepare(device: FollowedDevice): Promise<void> {
+    if (device.device !== undefined) await this.#deps.engine.prepare([device.device.accountKey]);
+    await this.#storeDays(device);
+  }
+
+  async #registered(device: FollowedDevice): Promise<WatchedDevice | undefined> {
+    if (device.device !== undefined) return device.device;
+    const found = await this.#deps.store.devices.findByKey(device.key);
+    device.device = found && watchedOf(found);
+    if (device.device !== undefined) await this.#deps.engine.prepare([device.device.accountKey]);
+    return device.device;
+  }
+
+  #refolded(device: FollowedDevice, outcome: AlertOutcome | undefined): void {
+    const { fold } = device;
+    if (fold === undefined || device.left) return;
+    if (outcome !== undefined) this.#found(device, outcome);
+    this.changed(device, true);
+    this.lag.set(device, 0);
+    const meanwhile = fold.endRefold();
+    if (device.device === undefined) for (const { time } of meanwhile) fold.mark(time, time);
+    else {
+      if (meanwhile.length > 0) this.#take(device, fold, device.device, meanwhile);
+      else this.#tellEngine(device.device, fold, 0);
+      this.#deps.bus.publish({ type: "committed", devices: [{ device: device.device, plan: {} }] });
+    }
+    this.memory.weigh(device);
+  }
+
+  #isBusy(device: FollowedDevice): boolean {
+    return (
+      device.holds > 0 ||
+      this.commits.has(device) ||
+      this.#loading.has(device) ||
+      this.refolding.has(device) ||
+      device.refolding !== undefined ||
+      device.waiting.length > 0
+    );
+  }
+
+  /** The device, with everything that came in its head. */
+  current(key: DeviceKey): FollowedDevice | Promise<FollowedDevice> {
+    const device = this.memory.of(key);
+    return device.isCurrent ? device : this.#made(device);
+  }
+
+  async #made(device: FollowedDevice): Promise<FollowedDevice> {
+    while (!device.isCurrent) {
+      if (this.#isStopping) throw new StoreUnavailable("the service stops");
+      if (device.refolding !== undefined) await device.refolding;
+      else await this.#loading.wait(device);
+    }
+    return device;
+  }
+
+  head(key: DeviceKey): DeviceHead | undefined | Promise<DeviceHead | undefined> {
+    const device = this.memory.of(key);
+    const { fold, isRead } = device;
+    // While late records are folded, their span is in the head: whoever reads folds them, too.
+    return isRead && fold?.days.length === 0 ? fold.head : this.#headOf(device, isRead);
+  }
+
+  async #headOf(device: FollowedDevice, isRead: boolean): Promise<DeviceHead | undefined> {
+    if (!isRead) await this.#loading.wait(device);
+    await this.#storeDays(device);
+    return device.fold?.head;
+  }
+
+  /** Commits a device until its ended days are in the store: meanwhile another one may end. */
+  async #storeDays(device: FollowedDevice): Promise<void> {
+    while (device.fold !== undefined && device.fold.days.length > 0) {
+      if (!device.isRead) await this.#loading.wait(device);
+      // Nothing is committed here any more.
+      if (device.left) throw new StoreUnavailable("another process follows the device now");
+      this.changed(device);
+      await this.commits.write([device]);
+    }
+  }
+
+  /** Another process comes to follow these shares: what is folded of them is committed, as far as that is possible, and forgotten here. */
+  async leave(buckets: readonly number[]): Promise<void> {
+    const { log, store } = this.#deps;
+    const own = () => [...this.memory.all()].filter(({ key }) => buckets.includes(bucketOf(key)));
+    await this.commits.writeAll(own()).catch((error: unknown) => {
+      log.warn({ error }, "what follows from positions can't be stored before another process takes over");
+    });
+    const devices = own();
+    // What is not committed stays in the store for the next one, and no longer counts here.
+    const left = store.positions.left(buckets, !devices.some((device) => this.commits.has(device)));
+    this.#forget(devices);
+    await Promise.all([left, this.commits.written]);
+  }
+
+  /** These are gone, or another process follows them. */
+  #forget(devices: readonly FollowedDevice[]): void {
+    for (const device of devices) {
+      device.left = true;
+      this.lag.set(device, 0);
+      this.#loading.drop(device);
+      this.refolding.drop(device);
+      this.memory.drop(device);
+    }
+    this.commits.drop(devices);
+  }
+
+  /** Commits what is not committed. While the store is down it gives up: what was not followed is found at the next start. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.refolding.stop();
+    await this.#loading.stop();
+    await this.commits.stop();
+  }
+}

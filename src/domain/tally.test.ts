@@ -6,6 +6,8 @@ import { secondsToNextDay, Tally, type TallyDelta, utcDay } from "./tally.ts";
 const noon = Date.UTC(2026, 10, 21, 12);
 const dayMs = 86_400_000;
 
+const totalsOf = ({ total, daily }: { total: number; daily: number }) => [total, daily];
+
 /** Stored sums, as a store keeps them. */
 function storage() {
   const days = new Map<string, number>();
@@ -46,7 +48,7 @@ test("nothing is lost or counted twice, whatever the order of requests, flushes,
     fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
       const store = storage();
       // So small that keys make room for each other.
-      let tally = new Tally(store.load, 1);
+      let tally = new Tally(store.load, { capacity: 1 });
       let now = noon;
       const expected = new Map<number, number>();
       for (const step of actions) {
@@ -59,7 +61,7 @@ test("nothing is lost or counted twice, whatever the order of requests, flushes,
         } else if (step.do === "fail") tally.restore(tally.drain());
         else {
           store.write(tally.drain());
-          if (step.do === "restart") tally = new Tally(store.load, 1);
+          if (step.do === "restart") tally = new Tally(store.load, { capacity: 1 });
           else tally.trim();
         }
       }
@@ -76,7 +78,7 @@ test("beyond the capacity those not used for longest are forgotten, and read aga
     loads++;
     return store.load(key, day);
   };
-  const tally = new Tally(load, 10);
+  const tally = new Tally(load, { capacity: 10 });
   const use = async (key: number) => tally.add(await tally.entry(key, noon), 1);
   const flush = () => {
     store.write(tally.drain());
@@ -113,4 +115,37 @@ test("the rest of a day is at least a second", () => {
   assert.equal(secondsToNextDay(noon), 43_200);
   assert.equal(secondsToNextDay(Date.UTC(2026, 10, 22) - 1), 1);
   assert.equal(secondsToNextDay(Date.UTC(2026, 10, 22)), 86_400);
+});
+
+test("what other processes add is seen a second after it is stored, whatever the order of requests and flushes", async () => {
+  const step = fc.record({
+    process: fc.integer({ min: 0, max: 1 }),
+    do: fc.constantFrom("add", "flush", "fail"),
+    ms: fc.integer({ min: 0, max: 1500 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const store = storage();
+      const tallies = [0, 1].map(() => new Tally(store.load, { isShared: () => true }));
+      let now = noon;
+      let added = 0;
+      const flush = (tally: Tally) => {
+        const deltas = tally.drain();
+        store.write(deltas);
+        tally.stored(deltas);
+      };
+      for (const { process, ms, ...one } of steps) {
+        now += ms;
+        const tally = tallies[process];
+        assert.ok(tally);
+        if (one.do === "add") {
+          tally.add(await tally.entry(1, now), 1);
+          added++;
+        } else if (one.do === "flush") flush(tally);
+        else tally.restore(tally.drain());
+      }
+      for (const tally of tallies) flush(tally);
+      for (const tally of tallies) assert.deepEqual(totalsOf(await tally.entry(1, now + 1000)), [added, added]);
+    }),
+  );
 });

@@ -5,8 +5,11 @@ export interface TallyEntry {
   day: number;
   total: number;
   daily: number;
-  /** Part of `daily` that is not stored yet. */
+  /** Part of `daily` that is not stored yet, and that of it which nobody is storing. */
+  unstored: number;
   pending: number;
+  /** When the stored sums were read, epoch ms. */
+  readAt: number;
   /** Asked for since `trim` last passed it by. */
   used: boolean;
 }
@@ -32,27 +35,32 @@ export function secondsToNextDay(time: number): number {
 
 /** Keys whose counters stay in memory, some 200 bytes each; the ones not used for longest make room. */
 const keptEntries = 100_000;
+/** Age at which stored sums are read again while other processes add to them, ms. */
+const mostAgeMs = 1000;
 /** Entries that one `trim` looks at: it runs once a second, beside everything else. */
 const trimmedAtOnce = 10_000;
 
 /**
  * Counters kept in memory, exact: the stored sums are read once for each key, and what is added since goes to the store in deltas.
- * `load` gives the stored sums of a key and a day.
+ * `load` gives the stored sums of a key and a day. While `isShared`, other processes add to them, and they are read again each second that a key is asked for.
  */
 export class Tally {
   readonly #entries = new Map<number, TallyEntry>();
   readonly #loading = new Map<number, Promise<TallyEntry>>();
+  readonly #again = new Map<number, Promise<TallyEntry>>();
   readonly #load: (key: number, day: string) => Promise<{ readonly total: number; readonly daily: number }>;
   /** Those with something to store: a flush costs what was used since the last one, not what is known. */
   readonly #pending = new Set<TallyEntry>();
   readonly #capacity: number;
+  readonly #isShared: () => boolean;
   /** Deltas of days that have ended, and those whose storing failed. */
   #owed: TallyDelta[] = [];
 
   constructor(
     load: (key: number, day: string) => Promise<{ readonly total: number; readonly daily: number }>,
-    capacity = keptEntries,
+    { capacity = keptEntries, isShared = () => false }: { capacity?: number; isShared?: () => boolean } = {},
   ) {
+    this.#isShared = isShared;
     this.#load = load;
     this.#capacity = capacity;
   }
@@ -68,8 +76,11 @@ export class Tally {
       if (entry.pending > 0) this.#owed.push(deltaOf(entry));
       entry.day = day;
       entry.daily = 0;
+      entry.unstored = 0;
       entry.pending = 0;
     }
+    if (this.#isShared() && Math.abs(now - entry.readAt) >= mostAgeMs)
+      return this.#again.get(key) ?? this.#readAgain(entry, now);
     return entry;
   }
 
@@ -78,10 +89,11 @@ export class Tally {
     if (entry.pending === 0) this.#pending.add(entry);
     entry.total += count;
     entry.daily += count;
+    entry.unstored += count;
     entry.pending += count;
   }
 
-  /** Takes everything that is not stored yet. Where storing it fails, `restore` gives it back. */
+  /** Takes everything that is not stored yet. Once it is, `stored` is told; where storing it fails, `restore` gives it back. */
   drain(): TallyDelta[] {
     const deltas = this.#owed;
     this.#owed = [];
@@ -92,6 +104,14 @@ export class Tally {
     }
     this.#pending.clear();
     return deltas;
+  }
+
+  stored(deltas: readonly TallyDelta[]): void {
+    for (const { key, day, count } of deltas) {
+      const entry = this.#entries.get(key);
+      if (entry !== undefined && utcDay(entry.day * dayMs) === day)
+        entry.unstored = Math.max(0, entry.unstored - count);
+    }
   }
 
   restore(deltas: readonly TallyDelta[]): void {
@@ -124,7 +144,16 @@ export class Tally {
   #read(key: number, now: number): Promise<TallyEntry> {
     const reading = this.#load(key, utcDay(now)).then(
       ({ total, daily }) => {
-        const entry = { key, day: Math.floor(now / dayMs), total, daily, pending: 0, used: true };
+        const entry = {
+          key,
+          day: Math.floor(now / dayMs),
+          total,
+          daily,
+          unstored: 0,
+          pending: 0,
+          readAt: now,
+          used: true,
+        };
         if (this.#loading.get(key) === reading) {
           this.#loading.delete(key);
           this.#entries.set(key, entry);
@@ -137,6 +166,24 @@ export class Tally {
       },
     );
     this.#loading.set(key, reading);
+    return reading;
+  }
+
+  /** What can't be read stays as it was known. */
+  #readAgain(entry: TallyEntry, now: number): Promise<TallyEntry> {
+    const { key, day } = entry;
+    const reading = this.#load(key, utcDay(day * dayMs))
+      .then(({ total, daily }) => {
+        entry.readAt = now;
+        entry.total = total + entry.unstored;
+        if (entry.day === day) entry.daily = daily + entry.unstored;
+      })
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#again.get(key) === reading) this.#again.delete(key);
+        return entry;
+      });
+    this.#again.set(key, reading);
     return reading;
   }
 }

@@ -1,3 +1,4 @@
+import type { Bus } from "../ports/bus.ts";
 import type { Log } from "../ports/log.ts";
 import type { UserStore } from "../ports/store.ts";
 import { Tally } from "./tally.ts";
@@ -18,10 +19,16 @@ export interface Usage {
 const flushEveryMs = 1000;
 
 /** The counters over their store. Nothing is written before `start`. */
-export function createUsage(users: UserStore, log: Log): Usage {
-  const requests = new Tally((key, day) => users.usage(key, day));
-  const results = new Tally(async (key, day) => ({ total: 0, daily: await users.results(key, day) }));
+export function createUsage(users: UserStore, bus: Pick<Bus, "subscribe">, log: Log): Usage {
+  let others = 0;
+  bus.subscribe((event) => {
+    if (event.type === "processesChanged") others += event.came.length - event.missed.length;
+  });
   let flushing: Promise<void> | undefined;
+  const isShared = () => others > 0;
+  const requests = new Tally((key, day) => users.usage(key, day), { isShared });
+  const load = async (key: number, day: string) => ({ total: 0, daily: await users.results(key, day) });
+  const results = new Tally(load, { isShared });
   let timer: NodeJS.Timeout | undefined;
 
   async function write(): Promise<void> {
@@ -33,6 +40,8 @@ export function createUsage(users: UserStore, log: Log): Usage {
         byUser.map(({ key, day, count }) => ({ userKey: key, day, requests: count })),
         byDevice.map(({ key, day, count }) => ({ device: key, day, results: count })),
       );
+      requests.stored(byUser);
+      results.stored(byDevice);
       requests.trim();
       results.trim();
     } catch (error) {

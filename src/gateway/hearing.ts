@@ -18,6 +18,9 @@ export function hear(shared: Shared, event: BusEvent, from: string | undefined):
     case "reachChanged":
       if (from !== undefined) for (const change of event.devices) takenOver(shared, from, change);
       break;
+    case "heard":
+      if (from !== undefined) for (const { id } of event.devices) registry.heard(id, tick);
+      break;
     case "reachWanted":
       if (from !== undefined) registry.release(event.id, event.quietSeconds, tick);
       break;
@@ -35,7 +38,7 @@ function takenOver(shared: Shared, from: string, change: ReachChange): void {
 }
 
 function announce({ registry, deps }: Shared): void {
-  const devices = [...registry.all()];
+  const devices = [...registry.forThoseWhoCame()];
   for (let at = 0; at < devices.length; at += announcedAtOnce)
     deps.bus.publish({ type: "reachChanged", devices: devices.slice(at, at + announcedAtOnce) });
 }

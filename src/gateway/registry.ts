@@ -32,8 +32,8 @@ export interface Reachable extends Login {
 interface Remembered extends Seen {
   readonly key: PresentDevice["key"];
   readonly heardAt?: number;
-  /** The other processes know it. */
-  readonly told: boolean;
+  /** When the other processes were told, counted by who has come: those that are there now know it where it is the present number. */
+  readonly told: number;
 }
 
 /** A device that is reached here. */
@@ -79,6 +79,8 @@ export class Registry {
   /** When the conversations of devices that are not reached ended, in ticks. */
   readonly #left = new RecentMap<string, number>(remembered);
   readonly #listeners: ((device: string) => void)[] = [];
+  /** How often processes have come. */
+  #arrivals = 1;
 
   constructor(context: RegistryContext = alone) {
     this.#context = context;
@@ -134,7 +136,7 @@ export class Registry {
   seen({ id, key }: PresentDevice, seen: Seen): void {
     const before = this.#seen.get(id);
     const same = before !== undefined && before.key === key && isSameWay(before, seen);
-    this.#seen.set(id, { ...seen, key, told: same && before.told });
+    this.#seen.set(id, { ...seen, key, told: same ? before.told : 0 });
   }
 
   /** Something came from a device to another process. */
@@ -145,7 +147,7 @@ export class Registry {
 
   /** Has other processes know how a device came that is not reached here. */
   tellSeen(id: string): void {
-    if (!this.#own.has(id) && this.#seen.get(id)?.told === false) this.#tell(id);
+    if (!this.#own.has(id) && this.#seen.get(id)?.told !== this.#arrivals) this.#tell(id);
   }
 
   /** Where a device with this id was let in last. */
@@ -177,7 +179,8 @@ export class Registry {
   told(process: string, change: ReachChange, tick: number): Reachable | undefined {
     const { id, key, protocol, transport, address, at, mark } = change;
     const seen = this.#seen.get(id);
-    if (seen === undefined || seen.at <= at) this.#seen.set(id, { key, protocol, transport, address, at, told: true });
+    if (seen === undefined || seen.at <= at)
+      this.#seen.set(id, { key, protocol, transport, address, at, told: this.#arrivals });
     if (mark === undefined) {
       if (this.#elsewhere.get(id)?.process === process) this.#gone(id, tick);
       return undefined;
@@ -202,8 +205,9 @@ export class Registry {
     for (const [id, { process }] of this.#elsewhere) if (processes.includes(process)) this.#gone(id, tick);
   }
 
-  /** All that is reached here, for processes that have come. */
-  *all(): Iterable<ReachChange> {
+  /** All that is reached here, for processes that have come. They are told of all others when these are seen again. */
+  *forThoseWhoCame(): Iterable<ReachChange> {
+    this.#arrivals++;
     for (const [id, { mark }] of this.#own) {
       const way = this.#wayOf(id);
       if (way !== undefined) yield { ...way, mark };
@@ -221,7 +225,7 @@ export class Registry {
     const seen = this.#seen.get(id);
     const way = this.#wayOf(id);
     if (seen === undefined || way === undefined) return;
-    this.#seen.set(id, { ...seen, told: true });
+    this.#seen.set(id, { ...seen, told: this.#arrivals });
     this.#context.tell([{ ...way, ...(mark !== undefined && { mark }) }]);
   }
 

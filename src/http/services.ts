@@ -175,7 +175,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   const { store, bus, clock, ids, log } = deps;
   const cursors = new ListCursors(await store.accounts.setting("cursorKey", () => ids.secret(32)));
   const users = usersInMemory(deps);
-  const usage = createUsage(store.users, log);
+  const usage = createUsage(store.users, bus, log);
   const visibility = createVisibility({ groups: store.groups, bus, clock });
   const watchWarnings = createWatchWarnings(store, visibility);
   const serviceAccount = (await store.accounts.page({ limit: 1 })).rows[0]?.key ?? 0;

@@ -147,8 +147,10 @@ async function startParts(
   const [ids, quarantine, trace] = [systemIds, createQuarantine(clock), createTrace(clock)];
 
   const certificates = await certificatesOf({ http: config.http.tls, device: config.device.tls }, log);
-  await firstAccount(config, store);
-  const operator = await operatorKey(config, store);
+  const operator = await store.alone(async () => {
+    await firstAccount(config, store);
+    return operatorKey(config, store);
+  });
   const { engine, ingest, follower, histories, kept } = createIngest(config, { store, bus, clock, ids, log, metrics });
   const gateway = createGateway(
     { ...config.device, limits: config.device, tls: certificates.device },
@@ -313,10 +315,10 @@ function createIngest(
 /** What the first start made, told by the first start that succeeded: one that found its port taken has shown it to nobody. */
 async function introduction(config: Config, store: Store): Promise<Pick<App, "created" | "operatorKey">> {
   if ((await store.accounts.findSetting("introduced")) !== undefined) return {};
-  const stored = await readStored(config.data);
-  await store.accounts.setting("introduced", () => "yes");
-  const { userName, apiKey, operatorKey: made } = stored ?? {};
+  const { userName, apiKey, operatorKey: made } = (await readStored(config.data)) ?? {};
   const owner = userName !== undefined && apiKey !== undefined;
+  // Another process may have made them, and is about to tell.
+  if (owner || made !== undefined) await store.accounts.setting("introduced", () => "yes");
   return {
     ...(owner && { created: { userName, apiKey } }),
     ...(made !== undefined && { operatorKey: made }),

@@ -5,6 +5,8 @@ import type { Store } from "../ports/store.ts";
 export interface OpenedStore extends Store {
   /** This process among those that share the database. */
   readonly processes: Processes;
+  /** Does what one process at a time does at its start. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
   /** Refused reports that were deleted before their age since the opening, because their device had too many bytes of them. */
   refusedDropped(): number;
 }

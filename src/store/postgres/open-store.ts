@@ -7,6 +7,7 @@ import type { OpenedStore } from "../opened.ts";
 import { openPostgresPositions } from "../positions/postgres/open.ts";
 import { RemovedDevices } from "../removal/removed-devices.ts";
 import type { Fence } from "../rows/follow.ts";
+import { alone } from "./alone.ts";
 import { checkedAddress } from "./checks.ts";
 import { endOf } from "./ending.ts";
 import { storeError } from "./errors.ts";
@@ -125,6 +126,8 @@ async function assemble(
     ...rows,
     positions,
     processes,
+    // A server that does not answer any longer breaks the connections of the work by itself.
+    alone: (work) => alone({ address, times, lost: () => {} }, work),
     refusedDropped: () => rows.refused.dropped,
     async check() {
       await Promise.all([rows.check(), positions.check()]);

@@ -132,6 +132,7 @@ async function assemble(
     ...rows,
     positions,
     processes: new OneProcess(),
+    alone: (work) => work(),
     refusedDropped: () => rows.refused.dropped,
     async check() {
       await Promise.all([writer.call("check", null), reader.call("check", null), positions.check()]);

@@ -153,6 +153,7 @@ class Worker implements Outbox {
     while (!this.#stopping.signal.aborted) {
       try {
         await this.#renew();
+        await this.#takeUp();
         break;
       } catch (error) {
         log.warn({ error }, "the outbox can't be taken up; trying again");
@@ -162,24 +163,37 @@ class Worker implements Outbox {
     if (this.#stopping.signal.aborted) return;
     this.#unsubscribe = bus.subscribe((event) => {
       if (event.type === "noticesQueued") this.#soon ??= setTimeout(() => this.#wake(), gatherMs);
+      if (event.type === "processesChanged") this.#keep(() => this.#takeUp());
     });
     this.#counting = setInterval(() => void this.#count(), countMs);
     this.#counting.unref();
-    this.#renewal = setInterval(() => {
-      this.#renewing = this.#renew().catch((error: unknown) =>
-        log.warn({ error }, "claims of notices can't be renewed; trying again"),
-      );
-    }, renewMs);
+    this.#renewal = setInterval(() => this.#keep(() => this.#renew().then(() => this.#takeUp())), renewMs);
     this.#renewal.unref();
     this.#wake();
   }
 
-  /** Renews the claims of what is under way, and takes up what a process that ended left. */
+  #keep(work: () => Promise<void>): void {
+    const { log } = this.#deps;
+    this.#renewing = Promise.all([this.#renewing, work()]).then(
+      () => undefined,
+      (error: unknown) => log.warn({ error }, "claims of notices can't be renewed; trying again"),
+    );
+  }
+
+  /** Renews the claims of what is under way, and takes up what was claimed and is not. */
   async #renew(): Promise<void> {
-    const { store, clock, log } = this.#deps;
-    const left = await store.notices.renew(clock.monotonic(), this.#attempt.underWay);
+    const { store, clock } = this.#deps;
+    this.#found(await store.notices.renew(clock.monotonic(), this.#attempt.underWay));
+  }
+
+  /** Takes up what a process that ended left. */
+  async #takeUp(): Promise<void> {
+    this.#found(await this.#deps.store.notices.takeUp());
+  }
+
+  #found(left: number): void {
     if (left === 0) return;
-    log.info({ notices: left }, "notices without an answer are sent again");
+    this.#deps.log.info({ notices: left }, "notices without an answer are sent again");
     this.#wake();
   }
 

@@ -280,10 +280,12 @@ export interface NoticeStore {
   backlog(): Promise<NoticeBacklog>;
   /**
    * Renews the claims of the notices that this process works on (`underWay`, by their keys). Called at the start, and then several times in `noticeLeaseMs`. Queues again, keeping their
-   * places, what this process has claimed and does not work on, since the claim was not answered; and what others claimed, if the engine knows that their runs have ended, or if they
-   * renewed no claim for `noticeLeaseMs`. How many these were. `now`: monotonic ms.
+   * places, what this process has claimed and does not work on, since the claim was not answered; and what others claimed, if they renewed no claim for `noticeLeaseMs`. How many these
+   * were. `now`: monotonic ms.
    */
   renew(now: number, underWay: readonly number[]): Promise<number>;
+  /** Queues again, keeping their places, what others claimed whose runs have ended, as far as the engine knows that. How many these were. */
+  takeUp(): Promise<number>;
   /** Newest first. */
   list(device: DeviceKey, range: NoticeRange): Promise<readonly Notice[]>;
   page(device: DeviceKey, ask: PageAsk, states?: readonly NoticeState[]): Promise<Page<Notice>>;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type SqlBool, sql } from "kysely";
 import { migrate } from "../../src/store/migrations/migrations.ts";
 import { AlertRuleRows } from "../../src/store/rows/alert-rules.ts";
 import { AlertRows, alertRow } from "../../src/store/rows/alerts.ts";
@@ -54,7 +55,7 @@ describe("alerts, rules and notices in SQLite", () => {
       for (const step of steps) changed.push(Number((await rows.executeQuery(step)).numAffectedRows ?? 0n));
       return changed;
     };
-    const owner = { name: "run", alone: false };
+    const owner = { name: "run", hasEnded: sql<SqlBool>`false` };
     const notices = new NoticeRows(rows, { vault: openVault, crowded: new CrowdedNotices(10), together, owner });
     await askAlerts(new AlertRows(rows), notices, device.key);
     const crowded = new CrowdedNotices(0);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { Kysely } from "kysely";
+import { Kysely, type SqlBool, sql } from "kysely";
 import type { NewNotice, Notice } from "../../src/model/notice.ts";
 import type { NoticeOutcome } from "../../src/ports/alert-store.ts";
 import { StoreUnavailable } from "../../src/ports/store.ts";
@@ -67,7 +67,7 @@ class Bench {
   #rows(): NoticeRows {
     const parts = { writer: this.writer, reader: this.#reader, turns: new Mutex() };
     const database = new Kysely<Schema>({ dialect: new WorkerDialect(parts) });
-    const owner = { name: "run", alone: true };
+    const owner = { name: "run", hasEnded: sql<SqlBool>`true` };
     const crowded = new CrowdedNotices(1000);
     return new NoticeRows(database, { vault: openVault, crowded, together: runTogether(parts), owner });
   }

@@ -12,6 +12,7 @@ import { checkedAddress } from "../../src/store/postgres/checks.ts";
 import { PostgresTables } from "../../src/store/postgres/dialect.ts";
 import { makePool } from "../../src/store/postgres/pool.ts";
 import { isIn } from "../../src/store/postgres/process-rows.ts";
+import { makeNotice } from "../contract/store/alert-values.ts";
 import { emptyHead } from "../contract/store/followed.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { chance, delivery, drive, World } from "../support/any-order.ts";
@@ -299,8 +300,11 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
     const { key } = await makeDevice(first, (await makeAccount(first)).key);
     const commit = { device: key, head: emptyHead, days: [] };
     await first.follow.commit([commit]);
+    const notice = await makeNotice(first, key);
+    assert.equal(await first.notices.claim(notice.key, 0, undefined), "claimed");
     network.frozen = true;
     await until(() => second.processes.others.length === 0);
+    assert.equal(await second.notices.takeUp(), 0, "what it was sending may be on its way");
     await second.follow.commit([{ ...commit, head: { ...emptyHead, rules: "of the second" } }]);
     network.frozen = false;
     network.cut();
@@ -311,6 +315,8 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
     );
     assert.match(String(await taken.promise), replaced);
     assert.equal((await second.follow.heads([key]))[0]?.rules, "of the second");
+    await first.close();
+    await until(async () => (await second.notices.takeUp()) === 1);
   });
 
   it("a process is not missed while its follower commits, and a commit that hangs ends by itself", async (context) => {

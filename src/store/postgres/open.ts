@@ -14,7 +14,7 @@ import { PostgresTables, runTogether } from "./dialect.ts";
 import { touch } from "./durable.ts";
 import { engine } from "./engine.ts";
 import { makePool } from "./pool.ts";
-import { makeProcessTables } from "./process-tables.ts";
+import { hasEnded, makeProcessTables } from "./process-tables.ts";
 import type { Run } from "./run.ts";
 import { secretEngine } from "./secrets.ts";
 import { type Times, usualTimes } from "./times.ts";
@@ -82,9 +82,9 @@ export async function openPostgresRows(url: string, options: PostgresOptions): P
 }
 
 async function ownerOf(run: Run | undefined, tables: PostgresTables): Promise<Owner> {
-  if (run !== undefined) return { name: run.name, alone: false };
+  if (run !== undefined) return { name: run.name, hasEnded };
   const { rows } = await sql<{ name: string }>`select gen_random_uuid()::text as name`.execute(tables);
-  return { name: rows[0]?.name ?? "", alone: false };
+  return { name: rows[0]?.name ?? "", hasEnded: sql`false` };
 }
 
 /** Migrations and the encryption of secrets may take long. They end if the server stops answering, or if another session does not let go of a table. */

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type SqlBool, sql } from "kysely";
 import { bucketCount } from "../../ports/processes.ts";
 import type { Schema } from "../schema.ts";
 
@@ -17,6 +17,13 @@ const tables = [
 
 /** Their names. Nothing in them outlives the processes. */
 export const processTables = ["process", "process_bucket", "process_event"];
+
+/** What the connection by which a process says that it is alive calls itself, before the process's name. */
+export const sessionName = "waybeam process ";
+
+/** Whether the process of an `owner` was missed, and its connection is gone, too: one that only stands still may go on, and knows best what became of its work. */
+export const hasEnded = sql<SqlBool>`owner not in (select name from process)
+  and not exists (select from pg_stat_activity where application_name = ${sql.lit(sessionName)} || owner)`;
 
 /** Makes the tables of the processes where they are not there. */
 export async function makeProcessTables(database: Kysely<Schema>): Promise<void> {

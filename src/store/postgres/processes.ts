@@ -9,6 +9,7 @@ import type { Schema } from "../schema.ts";
 import { PostgresTables } from "./dialect.ts";
 import { makePool } from "./pool.ts";
 import { areUnaware, changed, fairShare, isIn, leave, type Tended, tend } from "./process-rows.ts";
+import { sessionName } from "./process-tables.ts";
 import { Rounds } from "./rounds.ts";
 import { type Run, takenOver } from "./run.ts";
 import { Telling } from "./telling.ts";
@@ -58,7 +59,8 @@ export class PostgresProcesses implements Processes {
     const { address, log, run } = parts;
     this.name = run.name;
     this.#parts = parts;
-    const pool = makePool({ address, connections: 1, times, log, run });
+    const own = { ...address, application_name: sessionName + run.name };
+    const pool = makePool({ address: own, connections: 1, times, log, run });
     pool.on("connect", (client) =>
       client.on("notification", ({ payload }) => (payload === changed ? this.#tending : this.#polling).now()),
     );

@@ -1,4 +1,4 @@
-import { type Kysely, type SqlBool, sql } from "kysely";
+import { type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import { noticeLeaseMs } from "../../ports/alert-store.ts";
 import type { Schema } from "../schema.ts";
 
@@ -9,8 +9,8 @@ export const isSending = sql<SqlBool>`notice.state = 'sending'`;
 export interface Owner {
   /** A name that each opening of a store gives itself. */
   readonly name: string;
-  /** Nobody else has the database: what is claimed by another name was left by a run that has ended. */
-  readonly alone: boolean;
+  /** Whether the run of another `owner` is known to have ended. */
+  readonly hasEnded: RawBuilder<SqlBool>;
 }
 
 /** Looks at others' claims that are this far apart or less follow each other, ms: after a longer time without the database, everybody may have missed renewals. */
@@ -48,12 +48,12 @@ export class Leases {
   /** See `NoticeStore.renew`. */
   async renew(now: number, underWay: readonly number[]): Promise<number> {
     this.#renewals++;
-    const { name, alone } = this.#owner;
+    const { name } = this.#owner;
     if (underWay.length > 0) await this.#raise(underWay);
     // Those that were claimed before the last renewal and are not under way: their claims were not answered.
     let queued = await this.#takeOver(name, this.#renewals - 2);
     for (const [owner, { lease, since }] of await this.#look(now))
-      if (alone || now - since >= noticeLeaseMs) queued += await this.#takeOver(owner, lease);
+      if (now - since >= noticeLeaseMs) queued += await this.#takeOver(owner, lease);
     return queued;
   }
 
@@ -86,15 +86,20 @@ export class Leases {
     return leases;
   }
 
+  /** See `NoticeStore.takeUp`. */
+  async takeUp(): Promise<number> {
+    const others = this.#claimed().where("owner", "!=", this.#owner.name);
+    const [updated] = await others.where(this.#owner.hasEnded).execute();
+    return Number(updated?.numUpdatedRows ?? 0n);
+  }
+
   /** Each has been due since it was claimed, and keeps its places. What its owner renewed or claimed since that lease was seen stays. */
   async #takeOver(owner: string, lease: number): Promise<number> {
-    const [updated] = await this.#database
-      .updateTable("notice")
-      .set({ state: "queued" })
-      .where(isSending)
-      .where("owner", "=", owner)
-      .where("lease", "<=", lease)
-      .execute();
+    const [updated] = await this.#claimed().where("owner", "=", owner).where("lease", "<=", lease).execute();
     return Number(updated?.numUpdatedRows ?? 0n);
+  }
+
+  #claimed() {
+    return this.#database.updateTable("notice").set({ state: "queued" }).where(isSending);
   }
 }

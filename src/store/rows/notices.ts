@@ -234,6 +234,10 @@ export class NoticeRows implements NoticeStore {
     return this.#leases.renew(now, underWay);
   }
 
+  takeUp(): Promise<number> {
+    return this.#leases.takeUp();
+  }
+
   async list(device: DeviceKey, { after, limit, states }: NoticeRange): Promise<readonly Notice[]> {
     let found = this.#kept().where("device", "=", device);
     if (after !== undefined) found = found.where("key", "<", after);

@@ -109,7 +109,7 @@ async function openRows(parts: DialectParts, { log, secrets }: SqliteStoreOption
 /** One process has the folder. */
 async function makeOwner(database: Kysely<Schema>): Promise<Owner> {
   const { rows } = await sql<{ name: string }>`select lower(hex(randomblob(16))) as name`.execute(database);
-  return { name: rows[0]?.name ?? "", alone: true };
+  return { name: rows[0]?.name ?? "", hasEnded: sql`true` };
 }
 
 async function assemble(

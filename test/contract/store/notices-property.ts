@@ -98,7 +98,7 @@ class OutboxModel {
 
   /** All claims were of a run that has ended. */
   async restarted(store: Store): Promise<void> {
-    await store.notices.renew(0, []);
+    await store.notices.takeUp();
     for (const notice of this.notices) if (notice.state === "sending") this.#set(notice, { state: "queued" });
   }
 

@@ -199,8 +199,8 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
       await reopen();
       // Of the run before, whose claims nobody can hold any more. So no lease is waited for.
       assert.equal(await store().notices.finish(left.key, sent, now), "lost");
-      assert.ok((await store().notices.renew(0, [])) >= 1);
-      assert.equal(await store().notices.renew(0, []), 0);
+      assert.ok((await store().notices.takeUp()) >= 1);
+      assert.equal(await store().notices.takeUp(), 0);
       assert.deepEqual(await find(left), { ...left, attempts: 1, countedDay: today });
       assert.deepEqual(
         (await due(key, "email")).map(({ key: one }) => one),
@@ -215,6 +215,7 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
       const key = await device();
       const [worked, left] = [await makeNotice(store(), key), await makeNotice(store(), key)];
       // What earlier tests claimed and left.
+      await store().notices.takeUp();
       for (let turn = 0; turn < 3; turn++) await store().notices.renew(0, []);
       for (const notice of [worked, left]) assert.equal(await claim(notice), "claimed");
       const answers: number[] = [];

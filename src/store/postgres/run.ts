@@ -29,11 +29,15 @@ export async function serverText(client: pg.ClientBase): Promise<string> {
   }
 }
 
-/** Throws where a connection leads to another server than that on which a run began. */
-export async function checkServer(client: pg.ClientBase, { server }: Run): Promise<void> {
-  if ((await serverText(client)) === server) return;
+/** Whether a connection leads to the server on which a run began. */
+export async function isSameServer(client: pg.ClientBase, { server }: Run): Promise<boolean> {
+  return (await serverText(client)) === server;
+}
+
+/** The failure where it does not. */
+export function otherServer(): Error {
   const message = "a standby has taken the server's place, and may lack what was stored";
-  throw storeError({ message, trouble: "down", code: takenOver });
+  return storeError({ message, trouble: "down", code: takenOver });
 }
 
 const share = `select pg_try_advisory_lock_shared(${locks.service}) as shared`;
@@ -43,5 +47,5 @@ export async function join(client: pg.ClientBase, run: Run): Promise<void> {
   const { rows } = await client.query<{ shared: boolean }>(share);
   if (rows[0]?.shared !== true)
     throw storeError({ message: "a program has the database for itself", trouble: "down", code: "55P03" });
-  await checkServer(client, run);
+  if (!(await isSameServer(client, run))) throw otherServer();
 }

@@ -5,7 +5,7 @@ import { locks } from "./advisory-locks.ts";
 import { durable } from "./durable.ts";
 import { endOf, endsWhenCutOff } from "./ending.ts";
 import { messageOf, storeError } from "./errors.ts";
-import { checkServer, type Run } from "./run.ts";
+import { isSameServer, otherServer, type Run } from "./run.ts";
 import { probeMs, type Times } from "./times.ts";
 import { DatabaseInUse } from "./unusable.ts";
 import type { ServerAddress } from "./url.ts";
@@ -73,10 +73,10 @@ export class ServiceLock {
   }
 
   async #look(client: pg.Client): Promise<void> {
-    await checkServer(client, this.#parts.run).catch((error: unknown) => {
-      this.#onTakenOver?.(error);
-      throw error;
-    });
+    if (await isSameServer(client, this.#parts.run)) return;
+    const error = otherServer();
+    this.#onTakenOver?.(error);
+    throw error;
   }
 
   /** Tries once. Resolves with undefined when this process holds the lock, or else with the name of who does. */

@@ -4,7 +4,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Schema } from "../schema.ts";
 import { locks } from "./advisory-locks.ts";
 import { channel } from "./process-rows.ts";
-import { Untold } from "./told.ts";
+import { toldIn, Untold } from "./told.ts";
 
 /** What is to be told is gathered for so long, ms. */
 const gatherMs = 100;
@@ -43,7 +43,7 @@ export class Telling {
   async #write(): Promise<void> {
     try {
       if (this.#batch === undefined) {
-        this.#batch = JSON.stringify(this.#untold.take());
+        this.#batch = this.#untold.take();
         this.#batches++;
       }
       await this.#insert(this.#batch);
@@ -75,8 +75,7 @@ export class Telling {
       this.#tables,
     );
     this.#read = rows.at(-1)?.number ?? this.#read;
-    // Other processes of this service wrote it.
-    return rows.map(({ teller, events }) => ({ teller, events: JSON.parse(events) as readonly BusEvent[] }));
+    return rows.map(({ teller, events }) => ({ teller, events: toldIn(events) }));
   }
 
   /** Tells what is left. */

@@ -1,30 +1,33 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { BusEvent } from "../../ports/bus.ts";
-import { Untold } from "./told.ts";
+import { toldIn, Untold } from "./told.ts";
 
-const committed = (key: number, ...ids: readonly string[]): BusEvent => ({
+const device = (key: number) => ({ device: { key, accountKey: 1, id: "van" } });
+const plain = (key: number): BusEvent => ({ type: "committed", devices: [{ ...device(key), plan: {} }] });
+const found = (key: number, id: string): BusEvent => ({
   type: "committed",
-  devices: [{ device: { key, accountKey: 1 }, plan: { alerts: ids.map((id) => ({ id })) } }],
+  devices: [{ ...device(key), plan: { alerts: [{ id }], ended: [] } }],
 });
 
-test("what is to be told keeps its order, with the commits of each device as one behind it", () => {
+test("what is told keeps its order, and what was found of a device comes as one behind it", () => {
   const untold = new Untold();
   const others: readonly BusEvent[] = [
     { type: "rulesChanged", accountKey: 1 },
     { type: "userChanged", accountKey: 1, key: 2 },
   ];
-  for (const event of [committed(7, "a"), ...others, committed(8), committed(7, "b")]) untold.add(event);
-  const [first, second, last] = untold.take();
-  assert.deepEqual([first, second], others);
-  assert.deepEqual(
-    last?.type === "committed" &&
-      last.devices.map(({ device, plan }) => [device.key, plan.alerts?.map(({ id }) => id)]),
-    [
-      [7, ["a", "b"]],
-      [8, []],
-    ],
-  );
+  for (const event of [found(7, "a"), ...others, plain(8), found(7, "b"), plain(8)]) untold.add(event);
+  const devices = [
+    { device: { key: 8, accountKey: 1 }, plan: {} },
+    { device: { key: 7, accountKey: 1 }, plan: { alerts: [{ id: "a" }, { id: "b" }], ended: [] } },
+  ];
+  assert.deepEqual(toldIn(untold.take()), [...others, { type: "committed", devices }]);
   assert.ok(untold.isEmpty);
-  assert.deepEqual(untold.take(), []);
+  assert.deepEqual(toldIn(untold.take()), []);
+});
+
+test("devices that only reported take few bytes", () => {
+  const untold = new Untold();
+  for (let key = 10_000; key < 11_000; key++) untold.add(plain(key));
+  assert.ok(untold.take().length < 7000);
 });

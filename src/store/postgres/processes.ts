@@ -49,6 +49,7 @@ export class PostgresProcesses implements Processes {
   readonly #onOthers: ((others: readonly string[]) => void)[] = [];
   #others: readonly string[] = [];
   #isNew = true;
+  #hasLeft = false;
   #inTimeSince = 0;
   readonly #followed = new Set<number>();
   /** Shares that are to go to others. True: everything of them is committed. */
@@ -174,7 +175,8 @@ export class PostgresProcesses implements Processes {
   async stop(): Promise<void> {
     await this.#tending.end();
     this.#followed.clear();
-    if (this.#isNew) return;
+    if (this.#isNew || this.#hasLeft) return;
+    this.#hasLeft = true;
     await this.#tables
       .transaction()
       .execute((transaction) => leave(transaction, this.name))
@@ -185,7 +187,7 @@ export class PostgresProcesses implements Processes {
 
   /** Tells what is left. */
   async close(): Promise<void> {
-    await Promise.all([this.#tending.end(), this.#polling.end(), this.#telling.end()]);
+    await Promise.all([this.stop(), this.#polling.end(), this.#telling.end()]);
     await this.#tables.destroy();
   }
 }

@@ -111,6 +111,15 @@ describe("processes on one PostgreSQL", { skip: noPostgres }, () => {
     assert.deepEqual([...one.replaced, ...two.replaced], []);
   });
 
+  it("one that was killed is missed at once by one that comes in its place", async (context) => {
+    const url = await databaseFor();
+    const [database, name] = [new URL(url).pathname.slice(1), "killed"];
+    await server.ask(database, `insert into process values ('${name}', now() - interval '4 s', 0)`);
+    await server.ask(database, `update process_bucket set holder = '${name}'`);
+    const one = await processOn(url, context);
+    assert.equal(one.buckets.size, bucketCount);
+  });
+
   it("nobody is missed where all are cut off", async (context) => {
     const url = await databaseFor();
     const networks = [await Network.before(server.port), await Network.before(server.port)] as const;

@@ -5,6 +5,8 @@ import { locks } from "./advisory-locks.ts";
 
 /** One that has not said for this long that it is alive is missed, ms by the server's clock. */
 export const missedMs = 5000;
+/** So is one whose connection is gone as well, though the server did not end, after this time: it was killed, or would have another by now, ms. */
+const goneMs = 2500;
 /** Who says so later than this was cut off, as the others may have been: it must see them silent anew before it misses them, ms. */
 const lateMs = 2500;
 /** For how long events are kept, ms. */
@@ -16,6 +18,7 @@ export const changed = "changed";
 
 const clock = sql`clock_timestamp()`;
 const ago = (ms: number) => sql`clock_timestamp() - ${ms} * interval '1 ms'`;
+const sessions = sql`(select pid from pg_stat_activity where datname = current_database())`;
 const poke = sql`select pg_notify(${channel}, ${changed})`;
 
 /** How a process tends its row. */
@@ -50,8 +53,11 @@ export async function tend(
   const own = await (isNew ? insertRow(transaction, name) : raiseRow(transaction, name));
   if (own === undefined) return undefined;
   const { now } = own;
-  const inTimeSince = now - own.seen > lateMs ? now : before.inTimeSince;
-  if (now - inTimeSince >= missedMs) await removeOld(transaction);
+  let { inTimeSince } = before;
+  // One that has just come sees who was killed. Whom it does not hear of may be late, as after an outage.
+  if (isNew) inTimeSince = now - goneMs;
+  else if (now - own.seen > lateMs) inTimeSince = now;
+  await removeMissed(transaction, now - inTimeSince);
   await sql`update process_bucket set holder = null where holder not in (select name from process)
     or (holder = ${name} and number in (${sql.join([-1, ...given])}))`.execute(transaction);
   const { rows } = await sql<{ name: string }>`select name from process order by name`.execute(transaction);
@@ -79,7 +85,9 @@ async function insertRow(transaction: Transaction<Schema>, name: string): Promis
   const { rows } =
     await sql<OwnRow>`insert into process (name, seen_at, session) values (${name}, ${clock}, pg_backend_pid())
     on conflict (name) do update set seen_at = excluded.seen_at
-    returning extract(epoch from seen_at)::float8 * 1000 as now, 0 as seen`.execute(transaction);
+    returning extract(epoch from seen_at)::float8 * 1000 as now, extract(epoch from seen_at)::float8 * 1000 as seen`.execute(
+      transaction,
+    );
   return rows[0];
 }
 
@@ -92,10 +100,13 @@ async function raiseRow(transaction: Transaction<Schema>, name: string): Promise
 }
 
 /** A process whose follower commits just now holds its row, and is not missed. */
-async function removeOld(transaction: Transaction<Schema>): Promise<void> {
-  await sql`delete from process where name in
-    (select name from process where seen_at < ${ago(missedMs)} for update skip locked)`.execute(transaction);
-  await sql`delete from process_event where at < ${ago(keptMs)}`.execute(transaction);
+async function removeMissed(transaction: Transaction<Schema>, inTimeMs: number): Promise<void> {
+  if (inTimeMs >= goneMs)
+    await sql`delete from process where name in (select name from process
+      where (seen_at < ${ago(missedMs)} and ${inTimeMs} >= ${missedMs}::float8)
+        or (seen_at < ${ago(goneMs)} and seen_at > pg_postmaster_start_time() and session not in ${sessions})
+      for update skip locked)`.execute(transaction);
+  if (inTimeMs >= missedMs) await sql`delete from process_event where at < ${ago(keptMs)}`.execute(transaction);
 }
 
 async function takeFree(transaction: Transaction<Schema>, name: string, most: number): Promise<readonly number[]> {
@@ -113,7 +124,7 @@ async function takeFree(transaction: Transaction<Schema>, name: string, most: nu
 /** Whether others that are connected have not tended their rows since a moment, so that they may not know who came then. */
 export async function areUnaware(database: Kysely<Schema>, since: number): Promise<boolean> {
   const { rows } = await sql`select from process where seen_at < to_timestamp(${since}::float8 / 1000)
-    and session in (select pid from pg_stat_activity where datname = current_database())`.execute(database);
+    and session in ${sessions}`.execute(database);
   return rows.length > 0;
 }
 

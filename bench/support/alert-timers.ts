@@ -10,7 +10,7 @@ import { noIdentityRules } from "../../src/model/device.ts";
 import { noTotals } from "../../src/model/location.ts";
 import type { Standing } from "../../src/model/standing.ts";
 import { createLog, createMetrics, systemClock, systemIds } from "../../src/observe/index.ts";
-import { OneProcess } from "../../src/store/sqlite/one-process.ts";
+import { Alone } from "../../src/store/sqlite/alone.ts";
 import { ruleOf } from "./fill-rules.ts";
 
 const [count = 0, seconds = 0] = process.argv.slice(2).map(Number);
@@ -52,7 +52,7 @@ async function measure(rules: readonly AlertRule[]): Promise<{ readonly cpuMs: n
     accounts: { find: async () => undefined },
     devices: { list: async () => devices },
     standings: async (keys) => keys.map(standingOf),
-    processes: new OneProcess(),
+    processes: new Alone(),
     bus: createMemoryBus((error) => process.stderr.write(`${error}\n`)),
     clock: systemClock,
     ids: systemIds,

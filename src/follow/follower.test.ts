@@ -14,7 +14,7 @@ import { systemClock } from "../observe/index.ts";
 import type { AlertEngine } from "../ports/alert-engine.ts";
 import type { FreshRecord } from "../ports/follow.ts";
 import { StoreUnavailable } from "../ports/store.ts";
-import { OneProcess } from "../store/sqlite/one-process.ts";
+import { Alone } from "../store/sqlite/alone.ts";
 import type { FollowerDeps } from "./deps.ts";
 import { DeviceFold } from "./device-fold.ts";
 import { FollowedDevice } from "./followed-device.ts";
@@ -77,7 +77,7 @@ function world(
     findByKey: async (key: DeviceKey) => [one, other].find((each) => each.key === key && !gone.has(key)),
   };
   const bus = createMemoryBus();
-  const store = { follow, positions, devices, alerts: { list: async () => [] }, processes: new OneProcess() };
+  const store = { follow, positions, devices, alerts: { list: async () => [] }, processes: new Alone() };
   const follower = new Follower({
     ...{ store, clock: systemClock, log: silentLog, mostLagBytes: 1e9 },
     bus,

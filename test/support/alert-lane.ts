@@ -21,7 +21,7 @@ import type { Standing } from "../../src/model/standing.ts";
 import type { AlertOutcome, Review, ReviewStart, ToldAlert, WatchedDevice } from "../../src/ports/alert-engine.ts";
 import type { FreshRecord } from "../../src/ports/follow.ts";
 import type { Metrics } from "../../src/ports/metrics.ts";
-import { OneProcess } from "../../src/store/sqlite/one-process.ts";
+import { Alone } from "../../src/store/sqlite/alone.ts";
 import { silentLog } from "./silent-log.ts";
 
 /** A report and when it arrived. */
@@ -150,7 +150,7 @@ export class AlertLane {
       groups: { some: async () => [] },
       devices: { list: async () => [] },
       standings: async () => [],
-      processes: new OneProcess(),
+      processes: new Alone(),
       bus: this.bus,
       clock: { now: () => this.now, monotonic: () => this.now },
       ids: this.#uuids,

@@ -92,9 +92,9 @@ async function insertRow(transaction: Transaction<Schema>, name: string): Promis
 }
 
 async function raiseRow(transaction: Transaction<Schema>, name: string): Promise<OwnRow | undefined> {
-  const { rows } = await sql<OwnRow>`update process set seen_at = ${clock}, session = pg_backend_pid()
+  const { rows } = await sql<OwnRow>`update process as own set seen_at = ${clock}, session = pg_backend_pid()
     from (select seen_at from process where name = ${name}) as before where name = ${name}
-    returning extract(epoch from process.seen_at)::float8 * 1000 as now,
+    returning extract(epoch from own.seen_at)::float8 * 1000 as now,
       extract(epoch from before.seen_at)::float8 * 1000 as seen`.execute(transaction);
   return rows[0];
 }

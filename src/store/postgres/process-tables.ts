@@ -16,7 +16,7 @@ const tables = [
 ];
 
 /** Their names. Nothing in them outlives the processes. */
-export const processTables = ["process", "process_bucket", "process_event"];
+export const processTables: readonly string[] = "process process_bucket process_event".split(" ");
 
 /** What the connection by which a process says that it is alive calls itself, before the process's name. */
 export const sessionName = "waybeam process ";

@@ -11,13 +11,13 @@ import type { Owner } from "../rows/leases.ts";
 import type { Schema } from "../schema.ts";
 import { type SecretOptions, unlock } from "../secrets/unlock.ts";
 import { openVault } from "../secrets/vault.ts";
+import { Alone } from "./alone.ts";
 import { checkBeforeOpening } from "./before-opening.ts";
 import { type DialectParts, runTogether, WorkerDialect } from "./dialect.ts";
 import { engine } from "./engine.ts";
 import { checkTogether, databaseOf, makeFolder, openFailure, positionsOf } from "./folder.ts";
 import { waitForFolder } from "./lock.ts";
 import type { SqliteReaderCalls, SqliteWriterCalls } from "./messages.ts";
-import { OneProcess } from "./one-process.ts";
 import { closeToOthers, makePrivate, tellOpen } from "./private-files.ts";
 import { secretEngine } from "./secrets.ts";
 import { Mutex } from "./workers/mutex.ts";
@@ -131,7 +131,7 @@ async function assemble(
   return {
     ...rows,
     positions,
-    processes: new OneProcess(),
+    processes: new Alone(),
     alone: (work) => work(),
     refusedDropped: () => rows.refused.dropped,
     async check() {

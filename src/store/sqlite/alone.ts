@@ -1,7 +1,7 @@
 import { type BucketsHeir, bucketCount, type Processes } from "../../ports/processes.ts";
 
 /** The process that has a data folder: it follows every device, and there is nobody to tell anything. */
-export class OneProcess implements Processes {
+export class Alone implements Processes {
   readonly name = "one";
   readonly others = [];
   heir: BucketsHeir | undefined;

@@ -1,4 +1,5 @@
-import { copyFileSync, existsSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { PostgresServer } from "./postgres.ts";
@@ -103,6 +104,18 @@ export class SeveralServices {
     const url = new URL(await server.database());
     const services = new SeveralServices(context, server, url.pathname.slice(1), environment);
     for (let at = 0; at < count; at++) await services.join();
+    return services;
+  }
+
+  /** Starts some at once, in folders with one secret key. */
+  static async atOnce(context: TestContext, server: PostgresServer, count: number): Promise<SeveralServices> {
+    const url = new URL(await server.database());
+    const folder = dataFolder();
+    const key = join(folder, "secret.key");
+    writeFileSync(key, `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
+    const services = new SeveralServices(context, server, url.pathname.slice(1), { WAYBEAM_SECRET_FILE: key });
+    await Promise.all(Array.from({ length: count }, () => services.join()));
+    context.after(() => removeFolder(folder));
     return services;
   }
 

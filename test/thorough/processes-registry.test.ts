@@ -9,6 +9,7 @@ import { identified } from "../../src/store/postgres/open-store.ts";
 import { channel, missedMs } from "../../src/store/postgres/process-rows.ts";
 import { PostgresProcesses } from "../../src/store/postgres/processes.ts";
 import { usualTimes } from "../../src/store/postgres/times.ts";
+import { chance } from "../support/any-order.ts";
 import { Network } from "../support/cut-off.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { silentLog } from "../support/silent-log.ts";
@@ -90,6 +91,46 @@ describe("processes on one PostgreSQL", { skip: noPostgres }, () => {
     await one.processes.stop();
     await untilShared([two, three], [8, 8]);
     assert.deepEqual([...one.replaced, ...two.replaced, ...three.replaced], []);
+  });
+
+  it("no share is two processes' at a time, however they come and end", async (context) => {
+    const url = await databaseFor();
+    const seed = Math.floor(Math.random() * 1e9);
+    context.diagnostic(`seed ${seed}`);
+    const random = chance(seed);
+    const all: Known[] = [];
+    const come = async () => {
+      const one = await processOn(url, context, false);
+      const { heir } = one.processes;
+      one.processes.heir = {
+        lose: async (buckets) => heir?.lose(buckets),
+        gained(buckets) {
+          for (const bucket of buckets)
+            assert.ok(
+              all.every((other) => !other.buckets.has(bucket)),
+              `${bucket} is free`,
+            );
+          heir?.gained(buckets);
+        },
+      };
+      all.push(one);
+      await one.processes.start();
+    };
+    const end = async (one: Known) => {
+      one.buckets.clear();
+      await one.processes.stop();
+    };
+    const doing: Promise<void>[] = [];
+    for (let step = 0; step < 30; step++) {
+      const [gone] = all.length > 1 && random() < 0.45 ? all.splice(Math.floor(random() * all.length), 1) : [];
+      doing.push(gone === undefined ? come() : end(gone));
+      await pause(random() * 200);
+    }
+    await Promise.all(doing);
+    const fair = Math.ceil(bucketCount / all.length);
+    await until(() => all.every(({ buckets }) => buckets.size <= fair));
+    await until(() => all.reduce((sum, { buckets }) => sum + buckets.size, 0) === bucketCount);
+    assert.equal(new Set(all.flatMap(({ buckets }) => [...buckets])).size, bucketCount);
   });
 
   it("who is cut off is missed, and learns that it was replaced", async (context) => {

@@ -11,6 +11,7 @@ import type { Clock } from "../../src/ports/clock.ts";
 import type { Histories } from "../../src/ports/history.ts";
 import type { Admitted, Outcome } from "../../src/ports/intake.ts";
 import type { Log } from "../../src/ports/log.ts";
+import { bucketCount } from "../../src/ports/processes.ts";
 import type { OpenedStore } from "../../src/store/opened.ts";
 import { SqlitePositions } from "../../src/store/positions/sqlite/open.ts";
 import {
@@ -108,6 +109,9 @@ export class World {
     this.ingest = new Ingest({ maxFutureMs: 600_000 }, { ...parts, metrics, following: this.follower });
     this.#histories = new FoldedHistories({ ...store, heads: this.follower });
     await this.follower.start();
+    // Shares of a process that was killed just now are free some seconds later.
+    const follows = (bucket: number) => store.processes.follows(bucket);
+    while (![...Array(bucketCount).keys()].every(follows)) await sleep(10);
   }
 
   async stop(): Promise<void> {

@@ -12,6 +12,7 @@ export function hear(shared: Shared, event: BusEvent, from: string | undefined):
       logins.deviceChanged(event.id);
       break;
     case "processesChanged":
+      registry.came(event.came);
       registry.missed(event.missed, tick);
       if (event.came.length > 0) announce(shared);
       break;

@@ -75,9 +75,11 @@ export class Registry {
   readonly #context: RegistryContext;
   readonly #own = new Map<string, Own>();
   readonly #elsewhere = new Map<string, Elsewhere>();
+  /** The other processes that are there. */
+  readonly #processes = new Set<string>();
   readonly #seen = new RecentMap<string, Remembered>(remembered);
-  /** When the conversations of devices that are not reached ended, in ticks. */
-  readonly #left = new RecentMap<string, number>(remembered);
+  /** When the conversations of devices that are not reached ended, in ticks, and their marks: what is told of earlier ones later is over. */
+  readonly #left = new RecentMap<string, { readonly tick: number; readonly mark: number }>(remembered);
   readonly #listeners: ((device: string) => void)[] = [];
   /** How often processes have come. */
   #arrivals = 1;
@@ -108,8 +110,8 @@ export class Registry {
     const before = this.#own.get(device);
     if (before?.by === by) return;
     const other = this.#elsewhere.get(device);
-    const known = Math.floor((before ?? other)?.mark ?? 0);
-    const mark = Math.max(this.#context.now(), known + 1) + this.#context.fraction;
+    const known = before ?? other ?? this.#left.get(device);
+    const mark = Math.max(this.#context.now(), Math.floor(known?.mark ?? 0) + 1) + this.#context.fraction;
     this.#own.set(device, { by, mark });
     this.#elsewhere.delete(device);
     this.#tell(device, mark);
@@ -118,9 +120,10 @@ export class Registry {
 
   /** Forgets the device's conversation, unless it is reached on another one by now. */
   remove(device: string, by: Reachable, tick: number): void {
-    if (this.#own.get(device)?.by !== by) return;
+    const own = this.#own.get(device);
+    if (own?.by !== by) return;
     this.#own.delete(device);
-    this.#left.set(device, tick);
+    this.#left.set(device, { tick, mark: own.mark });
     const seen = this.#seen.get(device);
     if (seen !== undefined) this.#seen.set(device, { ...seen, heardAt: by.heardAt });
     this.#tell(device);
@@ -129,7 +132,7 @@ export class Registry {
 
   /** When the device's last conversation ended; of one that is not known, when the service started. */
   leftAt(device: string): number {
-    return this.#left.get(device) ?? 0;
+    return this.#left.get(device)?.tick ?? 0;
   }
 
   /** The device says who it is. */
@@ -181,13 +184,13 @@ export class Registry {
     const seen = this.#seen.get(id);
     if (seen === undefined || seen.at <= at)
       this.#seen.set(id, { key, protocol, transport, address, at, told: this.#arrivals });
-    if (mark === undefined) {
-      if (this.#elsewhere.get(id)?.process === process) this.#gone(id, tick);
-      return undefined;
-    }
     const own = this.#own.get(id);
     const known = this.#elsewhere.get(id);
-    if (mark <= Math.max(own?.mark ?? 0, known?.mark ?? 0)) return undefined;
+    if (mark === undefined) {
+      if (known?.process === process) this.#gone(id, known, tick);
+      return undefined;
+    }
+    if (!this.#processes.has(process) || mark <= ((own ?? known ?? this.#left.get(id))?.mark ?? 0)) return undefined;
     this.#elsewhere.set(id, { process, mark, protocol, transport, address, since: tick, askedAt: tick });
     this.#own.delete(id);
     if ((own?.by.protocol.id ?? known?.protocol) !== protocol) this.#changed(id);
@@ -200,9 +203,15 @@ export class Registry {
     if (by?.transport === "udp" && tick - by.heardAt >= quietSeconds) this.remove(device, by, tick);
   }
 
-  /** What these processes reached, they reach no longer. */
+  /** From now on these processes are heard. */
+  came(processes: readonly string[]): void {
+    for (const process of processes) this.#processes.add(process);
+  }
+
+  /** What these processes reached, they reach no longer. What they told before may come still. */
   missed(processes: readonly string[], tick: number): void {
-    for (const [id, { process }] of this.#elsewhere) if (processes.includes(process)) this.#gone(id, tick);
+    for (const process of processes) this.#processes.delete(process);
+    for (const [id, known] of this.#elsewhere) if (processes.includes(known.process)) this.#gone(id, known, tick);
   }
 
   /** All that is reached here, for processes that have come. They are told of all others when these are seen again. */
@@ -229,9 +238,9 @@ export class Registry {
     this.#context.tell([{ ...way, ...(mark !== undefined && { mark }) }]);
   }
 
-  #gone(id: string, tick: number): void {
+  #gone(id: string, { mark }: Elsewhere, tick: number): void {
     this.#elsewhere.delete(id);
-    this.#left.set(id, tick);
+    this.#left.set(id, { tick, mark });
     this.#changed(id);
   }
 

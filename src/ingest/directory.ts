@@ -1,7 +1,7 @@
 import type { Device, DeviceKey, IdentityRules, SpeedUnit, SpokenWay } from "../model/device.ts";
 import { type FuelTables, fuelTablesOf } from "../model/fuel-table.ts";
 import { parseNetwork } from "../model/network.ts";
-import type { Bus } from "../ports/bus.ts";
+import type { Bus, ReachChange } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Admission, Admitted, CameBy, Guard } from "../ports/intake.ts";
 import type { Log } from "../ports/log.ts";
@@ -99,7 +99,8 @@ export class Directory {
     this.#devices = devices;
     this.#ways = new Ways(devices, clock, log);
     this.#clock = clock;
-    this.#unsubscribe = bus.subscribe((event) => {
+    this.#unsubscribe = bus.subscribe((event, from) => {
+      if (event.type === "reachChanged" && from !== undefined) this.#told(event.devices);
       if (event.type !== "deviceChanged") return;
       this.#changes++;
       this.#end(event.key);
@@ -126,6 +127,13 @@ export class Directory {
     if (this.#hasExpired(device)) this.#end(device.key);
     else if (this.#clock.monotonic() - device.bornAt > mostAgeMs) this.#end(device.key);
     return device.live;
+  }
+
+  #told(changes: readonly ReachChange[]): void {
+    for (const change of changes) {
+      const device = this.#byKey.get(change.key);
+      if (device !== undefined) this.#ways.told(device, change);
+    }
   }
 
   /** By which way the device reports now. */

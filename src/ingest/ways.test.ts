@@ -113,3 +113,20 @@ test("a device whose row is damaged keeps no other's ways from being written", a
   assert.equal(store.kept.size, 1233);
   assert.ok(store.calls < 30, `${store.calls} calls`);
 });
+
+test("a way by which another process was reported to is known, and not taken for the first", async () => {
+  const store = storeOf();
+  const ways = new Ways(store, clock, silentLog);
+  const device = speaking(1);
+  ways.told(device, { id: "d1", key: 1, at: 900, ...tcp, mark: 1 });
+  assert.equal(ways.spoke(device, udp).trustedAt, null);
+  assert.equal(ways.spoke(device, tcp).trustedAt, 900);
+  // What is trusted there is trusted here.
+  ways.told(device, { id: "d1", key: 1, at: 950, ...udp });
+  assert.equal(ways.spoke(device, udp).trustedAt, null);
+  ways.told(device, { id: "d1", key: 1, at: 960, ...udp, mark: 2 });
+  assert.equal(ways.spoke(device, udp).trustedAt, 960);
+  await ways.close();
+  // The other process stores its own.
+  assert.deepEqual([...store.kept.keys()], ["1 gt06 udp"]);
+});

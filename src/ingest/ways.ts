@@ -1,5 +1,6 @@
 import type { DeviceKey, SeenNetwork, SpokenWay } from "../model/device.ts";
 import { providerNetwork } from "../model/network.ts";
+import type { ReachChange } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { CameBy } from "../ports/intake.ts";
 import type { Log } from "../ports/log.ts";
@@ -81,6 +82,16 @@ export class Ways {
     this.#record(device, trusted);
     const { protocol, transport } = way;
     this.#log.info({ device: device.id, protocol, transport }, "commands to a device go another way from now on");
+  }
+
+  /** Another process was reported to, and stores how. Where it reaches the device, the way is trusted. */
+  told(device: Speaking, { protocol, transport, address, at, mark }: ReachChange): void {
+    const known = device.ways.find((way) => way.protocol === protocol && way.transport === transport);
+    const trustedAt = mark === undefined ? null : at;
+    if (known !== undefined && (known.trustedAt !== null || trustedAt === null)) return;
+    const networks = [{ network: providerNetwork(address), since: at }];
+    const way = known ?? { protocol, transport, since: at, address, trustedAt: null, networks };
+    device.ways = withWay(device.ways, { ...way, trustedAt });
   }
 
   /** Another tracker reports as the device from now on: what waits is of the one before. */

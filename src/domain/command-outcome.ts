@@ -10,6 +10,8 @@ export const connectionLost = "the connection ended before a reply came: it may 
 export const expiredMeanwhile = "the device expired before a reply came: it may or may not have reached the device";
 /** A command that was not to wait found no connection. */
 export const notConnected = "the device is not connected";
+/** A command that was not to wait did not get its turn at the process with the connection. */
+export const noTurn = "earlier commands to the device were being answered: it was not sent";
 /** The device expired before the command's turn came, while its request waited for that. */
 export const deviceExpired = "the device expired";
 /** The connection ended in the moment between the record and the writing. */
@@ -55,6 +57,6 @@ export function throwFailure({ state, encode, sentAt, failure, channel }: Comman
   if (state !== "failed" || failure === null) return;
   if (channel === "sms" && failure.startsWith(smsUnavailable)) throw new ApiError("unavailable", [failure], retryAfter);
   if (channel === "data" && failure === deviceExpired) throw new ApiError("deviceExpired");
-  if (encode && sentAt === null && failure !== notConnected && failure !== endedBefore)
+  if (encode && sentAt === null && ![notConnected, noTurn, endedBefore].includes(failure))
     throw new ApiError("badRequest", [`body/command: ${failure}`]);
 }

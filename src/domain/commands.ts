@@ -13,7 +13,7 @@ import type { Log } from "../ports/log.ts";
 import type { PageAsk } from "../ports/pages.ts";
 import type { SmsBody, SmsSender } from "../ports/sms.ts";
 import type { Store } from "../ports/store.ts";
-import { deviceExpired, notConnected, resultOf, smsUnavailable, throwFailure } from "./command-outcome.ts";
+import { deviceExpired, noTurn, notConnected, resultOf, smsUnavailable, throwFailure } from "./command-outcome.ts";
 import { CommandQueue } from "./command-queue.ts";
 import { CommandSms } from "./command-sms.ts";
 import { CommandsUnderWay } from "./command-under-way.ts";
@@ -177,9 +177,10 @@ class DeviceCommands implements Commands {
 
   /** Has another process send a command. If it does not, none does. */
   async #notQueued(device: Device, command: Command, turnMs: number): Promise<void> {
-    const { store, clock } = this.#context;
-    await within(turnMs, this.#queue.send(device, command));
-    const failed = { finishedAt: clock.now(), failure: notConnected };
+    const { store, clock, dispatcher } = this.#context;
+    const inTime = await within(turnMs, this.#queue.send(device, command));
+    const failure = !inTime && dispatcher.where(device.id) === "elsewhere" ? noTurn : notConnected;
+    const failed = { finishedAt: clock.now(), failure };
     await store.commands.step(command.key, ["queued"], "failed", failed);
   }
 

@@ -75,13 +75,18 @@ describe("by SMS", () => {
   const last = async (id: string) => (await owner.commands(id)).commands[0];
 
   /** Sends a message whose receipt comes before the gateway's answer to it. */
-  const overtaken = async (device: string, text: string, name: string) => {
+  const overtaken = async (
+    device: string,
+    text: string,
+    name: string,
+    receipt = () => sender.receipt(name, true, "DELIVRD"),
+  ) => {
     const answer = Promise.withResolvers<void>();
     sender.held = answer.promise;
     const before = sender.sent.length;
     const sent = owner.send(device, sms(text));
     await until(() => sender.sent.length > before);
-    sender.receipt(name, true, "DELIVRD");
+    receipt();
     await delay(20);
     sender.held = undefined;
     answer.resolve();
@@ -115,6 +120,21 @@ describe("by SMS", () => {
     const noPhone = await owner.send("b", sms("x"));
     assert.equal(noPhone.status, 409);
     assert.equal(noPhone.json.error, "device has no phone number");
+  });
+
+  test("a receipt that another process got finds the one that sends the message", async () => {
+    await owner.create("elsewhere", { min: "+573001234568" });
+    const name = `a${sender.sent.length + 1}`;
+    const receipt = { id: name, delivered: true, state: "DELIVRD" };
+    const told = () => rest.bus.deliver({ type: "smsReceipt", receipt }, "another");
+    assert.match((await overtaken("elsewhere", "early", name, told)).json.result, /^delivered/);
+    // And this one tells of those that it can't name.
+    const others: unknown[] = [];
+    const stop = rest.bus.subscribe((event) => event.type === "smsReceipt" && others.push(event.receipt));
+    sender.receipt("of-another", true, "DELIVRD");
+    while (others.length === 0) await delay(5);
+    stop();
+    assert.deepEqual(others, [{ id: "of-another", delivered: true, state: "DELIVRD" }]);
   });
 
   test("a long message: counted as its parts, delivered with the last, failed with the first that is lost", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { LightMyRequestResponse } from "fastify";
 import { checkRule, needsOfRule, RuleTrial } from "../../src/alerts/index.ts";
 import { hashApiKey, makeApiKey } from "../../src/auth/api-key.ts";
-import { createMemoryBus } from "../../src/bus/memory.ts";
+import { createMemoryBus, type MemoryBus } from "../../src/bus/memory.ts";
 import { bootstrap } from "../../src/domain/accounts.ts";
 import { Follower } from "../../src/follow/follower.ts";
 import { FoldedHistories } from "../../src/history/histories.ts";
@@ -25,7 +25,6 @@ import {
   systemClock,
   systemIds,
 } from "../../src/observe/index.ts";
-import type { Bus } from "../../src/ports/bus.ts";
 import type { Dispatcher } from "../../src/ports/dispatcher.ts";
 import type { Mailer } from "../../src/ports/mailer.ts";
 import type { Quarantine } from "../../src/ports/quarantine.ts";
@@ -101,7 +100,7 @@ export interface Sent {
 export interface Rest {
   readonly http: Omit<HttpServer, "openApi"> & { openApi(): object };
   readonly store: Store;
-  readonly bus: Bus;
+  readonly bus: MemoryBus;
   readonly clock: TestClock;
   readonly quarantine: Quarantine;
   readonly trace: Trace;

@@ -60,6 +60,32 @@ describe("what several processes share", { skip: noPostgres, timeout: 300_000 },
     }
   });
 
+  it("is what streams tell: alerts that another process finds, and not the places in its stream", async (context) => {
+    const [a, b] = await two(context);
+    const teltonika = protocolById("teltonika");
+    assert.ok(teltonika);
+    const trackers = Array.from(
+      { length: 4 },
+      (_, index) => new AckedTracker(`35299200000001${index}`, speechOf(teltonika, start)),
+    );
+    const devices = trackers.map(({ device }) => device);
+    for (const id of devices) await a.call("POST", "/api/devices", { id });
+    await a.call("POST", "/api/alertRules", { name: "Fast", type: "speedOver", parameters: { kmh: 20 }, devices });
+    const streams = await Promise.all([a, b].map(({ service: { url, token } }) => EventStream.open({ url, token })));
+    for (const stream of streams) await stream.next("live");
+    for (const tracker of trackers) tracker.run(b.service.devicePort);
+    for (const { events } of streams) {
+      const told = () => new Set(events.flatMap(({ event, data }) => (event === "alert" ? [data.deviceId] : [])));
+      await until(() => told().size === trackers.length);
+    }
+    await Promise.all(trackers.map((tracker) => tracker.finish()));
+    const [last] = streams.map(({ lastId }) => lastId);
+    const { url, token } = b.service;
+    const resumed = await EventStream.open({ url, token, headers: { "last-event-id": last ?? "" } });
+    assert.equal((await resumed.next("reset")).data.reason, "unknownId");
+    for (const stream of [...streams, resumed]) stream.close();
+  });
+
   it("is who may do what: taken away at one process, it is gone at the other", async (context) => {
     const [a, b] = await two(context);
     await a.call("POST", "/api/devices", { id: "van" });

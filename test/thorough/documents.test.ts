@@ -26,6 +26,8 @@ const notRun: Readonly<Record<string, string>> = {
   "docs/network.md: WAYBEAM_HTTP_HOST=127.0.0.1 WAYBEAM_HTTP_TRUST_PROXY=loopback ./waybeam serve":
     "it goes on until Ctrl-C; limits.test.ts has a proxy",
   "docs/notices.md: waybeam recipient ask ops@example.com": "it needs a mail server; recipients.test.ts has one",
+  "docs/postgresql.md: scp first:/var/lib/waybeam/secret.key first:/var/lib/waybeam/credentials.json /var/lib/waybeam/":
+    "it needs two machines; postgres-serve.test.ts runs two processes",
   "docs/postgresql.md: systemctl stop waybeam":
     "it needs systemd and a database server; move-store-service.test.ts moves a store",
   "docs/restore.md: ./waybeam restore --replace ./monday": "it needs the service stopped; backup.test.ts restores",

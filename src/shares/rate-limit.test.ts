@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { BusEvent } from "../ports/bus.ts";
 import { RateLimit } from "./rate-limit.ts";
 
 test("so many requests in a minute that begins with the first one", () => {
@@ -37,4 +38,36 @@ test("it remembers no more keys than its capacity: who asked longest ago begins 
   assert.equal(limit.take("e", 0).allowed, true);
   assert.equal(limit.take("d", 0).allowed, false);
   assert.equal(limit.take("a", 0).allowed, true);
+});
+
+test("limits of several processes count together what each let pass and what was taken back", () => {
+  type Listener = (event: BusEvent, from?: string) => void;
+  const listeners: Listener[] = [];
+  let now = 0;
+  const limits = ["a", "b"].map((name, own) => {
+    const publish = (event: BusEvent) =>
+      listeners.forEach((listener, index) => {
+        listener(event, index === own ? undefined : name);
+      });
+    const subscribe = (listener: Listener) => {
+      listeners[own] = listener;
+      return () => {};
+    };
+    return new RateLimit("try", 3, 10, 1000, {
+      bus: { publish, subscribe },
+      clock: { monotonic: () => now },
+      as: "tries",
+    });
+  });
+  const [one, other] = limits;
+  assert.ok(one && other);
+  assert.deepEqual([one.take("k", now).remaining, other.take("k", now).remaining], [2, 1]);
+  other.giveBack("k");
+  assert.deepEqual([one.take("k", now).remaining, other.take("k", now).remaining], [1, 0]);
+  // What is refused changes nothing for the others.
+  for (let tries = 0; tries < 5; tries++) assert.equal(one.take("k", now).allowed, false);
+  other.clear("k");
+  assert.equal(other.take("k", now).remaining, 2);
+  now = 1000;
+  assert.deepEqual([one.take("k", now).remaining, other.take("k", now).remaining], [2, 1]);
 });

@@ -117,6 +117,7 @@ export class World {
   async stop(): Promise<void> {
     await this.ingest.stop();
     await this.follower.stop();
+    await this.store.processes.stop();
     await this.store.close();
   }
 

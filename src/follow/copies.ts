@@ -1,5 +1,5 @@
 import type { DeviceKey } from "../model/device.ts";
-import type { DeviceHead } from "../model/follow.ts";
+import type { DeviceHead, UnfollowedSpan } from "../model/follow.ts";
 import type { Log } from "../ports/log.ts";
 import type { PositionPage, PositionPlace } from "../ports/positions.ts";
 import { bucketOf } from "../ports/processes.ts";
@@ -37,7 +37,7 @@ export class Copies {
       },
       prepare: () => undefined,
       register: async () => undefined,
-      read: (device, from) => this.#read(device, from),
+      read: (spans) => Promise.all(spans.map((span) => this.#read(span))),
       loaded: (device) => this.#loaded(device),
     });
   }
@@ -46,10 +46,10 @@ export class Copies {
     return this.#memory.size;
   }
 
-  async #read(device: DeviceKey, from: number): Promise<PositionPage> {
+  async #read({ device, from, to }: UnfollowedSpan): Promise<PositionPage> {
     const records = [];
     for (let after: PositionPlace | undefined; ; ) {
-      const range = { from, to: Number.MAX_SAFE_INTEGER, limit: pageRecords, ...(after && { after }) };
+      const range = { from, to, limit: pageRecords, ...(after && { after }) };
       const page = await this.#store.positions.read(device, range);
       records.push(...page.records);
       if (page.next === undefined || records.length >= mostRecords) return { ...page, records };
@@ -58,16 +58,14 @@ export class Copies {
   }
 
   #loaded(device: FollowedDevice): void {
-    const { fold, waiting, unread } = device;
+    const { fold, waiting } = device;
     device.waiting = [];
-    device.unread = undefined;
     try {
       fold?.take(waiting, () => undefined);
     } catch (error) {
       this.#log.error({ error, device: device.key }, "positions of a device can't be folded");
       for (const { time } of waiting) fold?.mark(time, time);
     }
-    if (unread !== undefined) fold?.mark(unread.from, unread.to);
     this.#memory.weigh(device);
     // It is another one as soon as its follower has folded what is late.
     if (fold?.isLate === true) this.#memory.drop(device);

@@ -14,7 +14,7 @@ export interface FollowerDeps {
     readonly follow: FollowStore;
     readonly positions: Pick<
       PositionStore,
-      "append" | "read" | "unfollowed" | "pending" | "followed" | "left" | "deleteBefore"
+      "append" | "read" | "readEach" | "unfollowed" | "pending" | "followed" | "left" | "deleteBefore"
     >;
     readonly alerts: Pick<AlertStore, "list">;
     readonly devices: Pick<DeviceStore, "findByKey">;

@@ -97,10 +97,10 @@ describe("what follows from a device's records", () => {
     let first: number | undefined;
     const { read } = followed.said;
     Object.assign(followed.said, {
-      read: (from: number, after: PositionPlace | undefined) => {
+      read: (from: number, to: number, after: PositionPlace | undefined) => {
         first ??= from;
         pages++;
-        return read(from, after);
+        return read(from, to, after);
       },
     });
     await followed.refold();

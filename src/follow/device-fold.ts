@@ -217,9 +217,9 @@ export class DeviceFold {
     return this.#meanwhile?.length ?? 0;
   }
 
-  /** Leaves out what waits and has been read already: of the first `count`, what is later than that time. */
-  wereRead(count: number, after: number): void {
-    this.#meanwhile = this.#meanwhile?.filter(({ time }, index) => index >= count || time <= after);
+  /** Leaves out what waits and has been read already: of the first `count`, what is later than `after` and no later than `to`. */
+  wereRead(count: number, after: number, to: number): void {
+    this.#meanwhile = this.#meanwhile?.filter(({ time }, index) => index >= count || time <= after || time > to);
   }
 
   /** Takes the days that were folded again. What waited is to be taken afterwards: see `endRefold`. */

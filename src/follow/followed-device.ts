@@ -31,6 +31,8 @@ export class FollowedDevice {
   waitingBytes = 0;
   /** Event times of what came while too much waited. */
   unread: { readonly from: number; readonly to: number } | undefined;
+  /** Event times of what is being read of that. */
+  reading: { readonly from: number; readonly to: number } | undefined;
   /** Late records are being folded in their places. Resolves when that is over. */
   refolding: Promise<void> | undefined;
   /** So many that need it without a refold are at work: see `Keeping`. */
@@ -52,7 +54,8 @@ export class FollowedDevice {
 
   /** Everything that came is in the head, or noted there as late. */
   get isRead(): boolean {
-    return this.fold !== undefined && this.waiting.length === 0 && this.unread === undefined;
+    const isKnown = this.unread === undefined && this.reading === undefined;
+    return this.fold !== undefined && this.waiting.length === 0 && isKnown;
   }
 
   get device(): WatchedDevice | undefined {
@@ -75,13 +78,23 @@ export class FollowedDevice {
     return deviceBytes + 4 * (newest?.extras.length ?? 0) + (rules?.length ?? 0) + this.waitingBytes;
   }
 
+  /** Something of these event times came that is to be read. */
+  addUnread({ from, to }: { readonly from: number; readonly to: number }): void {
+    const { unread } = this;
+    this.unread = { from: Math.min(from, unread?.from ?? from), to: Math.max(to, unread?.to ?? to) };
+  }
+
+  beginReading(): void {
+    this.reading = this.unread;
+    this.unread = undefined;
+  }
+
   /** Keeps what came until the head is read; beyond `room` bytes only when it was. */
   wait(records: readonly FreshRecord[], room: number): void {
     for (const record of records) {
       const bytes = bytesOfRecord(record);
       if (this.waitingBytes + bytes > room && this.waiting.length > 0) {
-        const { from, to } = this.unread ?? { from: record.time, to: record.time };
-        this.unread = { from: Math.min(from, record.time), to: Math.max(to, record.time) };
+        this.addUnread({ from: record.time, to: record.time });
       } else {
         this.waiting.push(record);
         this.waitingBytes += bytes;

@@ -62,6 +62,7 @@ function world(
       await reads.gate;
       return { records: records.toSorted((left, right) => left.time - right.time), unreadable: [] };
     },
+    readEach: (spans) => Promise.all(spans.map((span) => positions.read(span.device, { ...span, limit: 1000 }))),
     followed() {},
     async *unfollowed() {},
     pending: async (keys) => keys.map(() => undefined),

@@ -164,7 +164,8 @@ export class Follower implements Following, Heads, LastLocations, BucketsHeir {
     if (this.#processes.follows(key)) {
       await this.#taking.now("new");
       try {
-        if (this.#processes.follows(key)) return await this.#own.head(key);
+        const head = this.#processes.follows(key) ? await this.#own.head(key) : undefined;
+        if (this.#processes.follows(key)) return head;
       } catch (error) {
         if (this.#processes.follows(key)) throw error;
       }
@@ -176,10 +177,13 @@ export class Follower implements Following, Heads, LastLocations, BucketsHeir {
     if (!this.#processes.follows(key)) return this.#copies.of(key);
     const device = this.#own.current(key);
     if (!(device instanceof Promise)) return device;
-    return device.catch((error: unknown) => {
-      if (this.#processes.follows(key)) throw error;
-      return this.#copies.of(key);
-    });
+    return device.then(
+      (own) => (this.#processes.follows(key) ? own : this.#copies.of(key)),
+      (error: unknown) => {
+        if (this.#processes.follows(key)) throw error;
+        return this.#copies.of(key);
+      },
+    );
   }
 
   lastLocation({ key, odometerStart }: Device): string | undefined | Promise<string | undefined> {

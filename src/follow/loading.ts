@@ -1,20 +1,16 @@
-import { stepOf } from "../fold/step.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { DeviceHead } from "../model/follow.ts";
-import { observationOf } from "../model/observation.ts";
-import type { SaidRecord } from "../model/said.ts";
-import type { FollowStore, FreshRecord } from "../ports/follow.ts";
-import type { Log } from "../ports/log.ts";
-import type { PositionPage } from "../ports/positions.ts";
+import type { FollowStore } from "../ports/follow.ts";
 import { StoreUnavailable } from "../ports/store.ts";
 import { usualSpacing } from "./day-walk.ts";
 import { beginOf, dayOf } from "./days.ts";
 import { DeviceFold } from "./device-fold.ts";
 import type { FollowedDevice } from "./followed-device.ts";
+import { isDown, Unread, type UnreadDeps } from "./unread.ts";
 
 /** Heads of one question. */
 const mostHeads = 500;
-/** Devices whose positions are read at a time. */
+/** Devices of which is asked at a time how they are registered. */
 const readsAtOnce = 16;
 /** Pauses after a failure, ms: of the store, and of one device alone. */
 const pauseMs = 1000;
@@ -24,17 +20,12 @@ const leftText = "another process follows the device now, or it is gone";
 const lastDay = dayOf(8.64e15);
 
 /** What loading works with. */
-export interface LoadingDeps {
+export interface LoadingDeps extends UnreadDeps {
   readonly store: Pick<FollowStore, "days" | "sumsBefore">;
   /** Reads the heads of these. */
   readonly heads: (devices: readonly FollowedDevice[]) => ReturnType<FollowStore["heads"]>;
   /** Loads the rules of these accounts; undefined: they are there. */
   readonly prepare: (accounts: ReadonlySet<number>) => Promise<void> | undefined;
-  /** Sets how the device is registered; after a start nobody has told. */
-  readonly register: (device: FollowedDevice) => Promise<unknown>;
-  /** The first records of a device from an event time on, and whether there are more. */
-  readonly read: (device: DeviceKey, from: number) => Promise<PositionPage>;
-  readonly log: Log;
   /** The head was read. `isReady`: the rules are there. */
   readonly loaded: (device: FollowedDevice, isReady: boolean) => void;
 }
@@ -42,6 +33,7 @@ export interface LoadingDeps {
 /** Reads heads of devices that are not in memory, many at a time. */
 export class Loading {
   readonly #deps: LoadingDeps;
+  readonly #unread: Unread;
   readonly #queue = new Set<FollowedDevice>();
   readonly #waiters = new Map<FollowedDevice, ((error?: unknown) => void)[]>();
   /** Accounts whose rules can't be read. */
@@ -52,6 +44,7 @@ export class Loading {
 
   constructor(deps: LoadingDeps) {
     this.#deps = deps;
+    this.#unread = new Unread(deps);
   }
 
   has(device: FollowedDevice): boolean {
@@ -113,27 +106,37 @@ export class Loading {
   }
 
   async #load(devices: readonly FollowedDevice[]): Promise<void> {
+    // Whoever begins to wait from now on waits for the next time.
+    const asked = devices.map((device) => this.#waiters.get(device) ?? []);
+    for (const device of devices) this.#waiters.delete(device);
+    try {
+      await this.#read(devices);
+    } catch (error) {
+      for (const tell of asked.flat()) tell(error);
+      throw error;
+    }
+    for (const [at, device] of devices.entries()) {
+      if (device.fold === undefined || (device.unread === undefined && !this.#waiters.has(device)))
+        this.#queue.delete(device);
+      const error = device.fold === undefined ? this.#failed(device) : undefined;
+      for (const tell of asked[at] ?? []) tell(error);
+    }
+  }
+
+  async #read(devices: readonly FollowedDevice[]): Promise<void> {
     const unready = await this.#prepare(new Set(devices.flatMap(({ device }) => device?.accountKey ?? [])));
     const missing = devices.filter(({ fold }) => fold === undefined);
     const heads = await this.#heads(missing);
     for (const [at, device] of missing.entries()) await this.#alone(device, () => this.#makeFold(device, heads[at]));
-    const unread = devices.filter((device) => device.unread !== undefined);
-    for (let at = 0; at < unread.length; at += readsAtOnce)
-      await Promise.all(unread.slice(at, at + readsAtOnce).map((device) => this.#readUnread(device)));
+    await this.#unread.read(devices.filter(({ fold, unread }) => fold !== undefined && unread !== undefined));
     // Whose account is not known could not take turns with others.
     const unknown = devices.filter(({ known, fold }) => known === undefined && fold?.isLate === true);
     for (let at = 0; at < unknown.length; at += readsAtOnce)
       await Promise.all(
         unknown.slice(at, at + readsAtOnce).map((device) => this.#alone(device, () => this.#deps.register(device))),
       );
-    for (const device of devices) {
-      this.#queue.delete(device);
-      if (device.fold === undefined) this.#failed(device);
-      else {
-        this.#deps.loaded(device, !unready.has(device.device?.accountKey ?? 0));
-        this.#tell(device);
-      }
-    }
+    for (const device of devices)
+      if (device.fold !== undefined) this.#deps.loaded(device, !unready.has(device.device?.accountKey ?? 0));
   }
 
   /** Accounts whose rules can't be read, though others' can. */
@@ -172,35 +175,11 @@ export class Loading {
   }
 
   /** Its head is tried again after a pause. */
-  #failed(device: FollowedDevice): void {
-    this.#tell(device, new StoreUnavailable(`the head of device ${device.key} can't be read`, undefined, "damaged"));
+  #failed(device: FollowedDevice): StoreUnavailable {
+    const error = new StoreUnavailable(`the head of device ${device.key} can't be read`, undefined, "damaged");
+    this.#tell(device, error);
     setTimeout(() => this.add(device), devicePauseMs).unref();
-  }
-
-  /** Reads what nobody followed. Where that fails for one device alone, all of it counts as late. */
-  async #readUnread(device: FollowedDevice): Promise<void> {
-    try {
-      await this.#takeUnread(device);
-    } catch (error) {
-      if (isDown(error)) throw error;
-      this.#deps.log.error({ error, device: device.key }, "positions of a device that nobody followed can't be read");
-    }
-  }
-
-  /** Takes the first records of what nobody followed as if they had just come; what is left of them counts as late. */
-  async #takeUnread(device: FollowedDevice): Promise<void> {
-    const { unread } = device;
-    if (unread === undefined) return;
-    await this.#deps.register(device);
-    // What is older than the head is late, and is read when it is folded in its place.
-    const from = Math.max(unread.from, device.fold?.time ?? unread.from);
-    const page = await this.#deps.read(device.key, from);
-    if (device.unread !== unread || page.unreadable.length > 0) return;
-    if (unread.from < from) device.fold?.mark(unread.from, Math.min(from, unread.to));
-    device.waiting = [...page.records.map(freshOf), ...device.waiting];
-    const last = page.records.at(-1)?.time;
-    device.unread =
-      page.next === undefined || last === undefined || last > unread.to ? undefined : { from: last, to: unread.to };
+    return error;
   }
 
   /** A head that is damaged is left out alone. */
@@ -248,14 +227,4 @@ export class Loading {
     await this.#running;
     for (const device of [...this.#waiters.keys()]) this.#tell(device, new StoreUnavailable("the service stops"));
   }
-}
-
-/** Whether it fails for all devices. */
-function isDown(error: unknown): boolean {
-  return error instanceof StoreUnavailable && error.trouble === "down";
-}
-
-/** A stored record as if it had just come. */
-function freshOf(record: SaidRecord): FreshRecord {
-  return { ...observationOf(record), ...stepOf(record), ...record, speed: record.speed, course: record.course };
 }

@@ -50,8 +50,7 @@ export class OwnDevices {
       heads: (devices) => store.follow.heads(devices.map(({ key }) => key)),
       prepare: (accounts) => engine.prepare(accounts),
       register: (device) => this.#registered(device),
-      read: (device, from) =>
-        store.positions.read(device, { from, to: Number.MAX_SAFE_INTEGER, limit: mostUnreadRecords }),
+      read: (spans) => store.positions.readEach(spans, mostUnreadRecords),
       loaded: (device, isReady) => this.#loaded(device, isReady),
     });
     this.refolding = new Refolding({
@@ -78,13 +77,12 @@ export class OwnDevices {
   /** This was appended, and nobody here knows of it. */
   take({ place, spans }: Unfollowed): void {
     this.commits.reached(place);
-    for (const { device, from, to } of spans) this.mayBeAppended(device, { from, to });
+    for (const span of spans) this.mayBeAppended(span.device, span);
   }
 
-  mayBeAppended(key: DeviceKey, { from, to }: { readonly from: number; readonly to: number }): void {
+  mayBeAppended(key: DeviceKey, span: { readonly from: number; readonly to: number }): void {
     const device = this.memory.of(key);
-    const { unread } = device;
-    device.unread = { from: Math.min(from, unread?.from ?? from), to: Math.max(to, unread?.to ?? to) };
+    device.addUnread(span);
     this.changed(device);
     this.#loading.add(device);
   }
@@ -112,14 +110,12 @@ export class OwnDevices {
   }
 
   #loaded(device: FollowedDevice, isReady: boolean): void {
-    const { fold, waiting, unread } = device;
+    const { fold, waiting } = device;
     if (fold === undefined || device.left) return;
     device.waiting = [];
     device.waitingBytes = 0;
-    device.unread = undefined;
     this.lag.set(device, 0);
-    if (unread !== undefined) fold.mark(unread.from, unread.to);
-    if (waiting.length > 0 || unread !== undefined) this.changed(device);
+    if (waiting.length > 0) this.changed(device);
     if (waiting.length > 0 && device.device !== undefined) {
       this.#take(device, fold, device.device, waiting);
       // A review sees what no rule could look at.

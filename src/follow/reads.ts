@@ -32,9 +32,9 @@ export function readsOf(
   return {
     days: (ask) => store.follow.days(key, ask),
     sumsBefore: (day) => store.follow.sumsBefore(key, day),
-    records: (from, after) =>
+    records: (from, to, after) =>
       store.positions.read(key, {
-        ...{ from, to: Number.MAX_SAFE_INTEGER, limit: pageRecords },
+        ...{ from, to, limit: pageRecords },
         ...(after && { after }),
       }),
     told: async (from) => {

@@ -23,7 +23,7 @@ export class HistoryUnreadable extends Error {
 export interface RefoldReads {
   readonly days: (ask: Parameters<FollowStore["days"]>[1]) => Promise<readonly Day[]>;
   readonly sumsBefore: (day: number) => Promise<TotalsSums>;
-  readonly records: (from: number, after: PositionPlace | undefined) => Promise<PositionPage>;
+  readonly records: (from: number, to: number, after: PositionPlace | undefined) => Promise<PositionPage>;
   /** Alerts of the device from an event time on, in the order of time. */
   readonly told: (from: number) => Promise<readonly ToldAlert[]>;
   /** Undefined: no rule watches the device. */
@@ -64,12 +64,16 @@ class Turn {
   #sums: TotalsSums = noSums;
   #nextTime: number | undefined;
   #isToEnd = false;
+  /** Newer records are not known yet, or wait: they are taken as they come. */
+  readonly #to: number;
 
   constructor(head: DeviceHead, standing: Standing, reads: RefoldReads, spacing: number) {
     this.#head = head;
     this.#standing = standing;
     this.#reads = reads;
     this.#spacing = spacing;
+    const { newest, late } = head;
+    this.#to = late.reduce((last, { to }) => Math.max(last, to), newest?.time ?? Number.NEGATIVE_INFINITY);
   }
 
   async begin(): Promise<void> {
@@ -110,7 +114,7 @@ class Turn {
       review === undefined ? none : { settled: () => review.settled(), meets: (kept) => review.meets(kept) };
     for (let after: PositionPlace | undefined; ; ) {
       const asked = fold.waiting;
-      const page = await this.#reads.records(refold.from, after);
+      const page = await this.#reads.records(refold.from, this.#to, after);
       const [damage] = page.unreadable;
       if (damage !== undefined) throw new HistoryUnreadable(damage.what);
       for (const record of page.records) {
@@ -128,7 +132,7 @@ class Turn {
       if (page.next === undefined) {
         this.#isToEnd = true;
         // What had come before this page was asked for is in it, where it does not belong to a page before.
-        fold.wereRead(asked, after?.time ?? refold.from - 1);
+        fold.wereRead(asked, after?.time ?? refold.from - 1, this.#to);
         return;
       }
       after = page.next;

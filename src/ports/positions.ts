@@ -28,6 +28,8 @@ export interface PositionStore {
   left(buckets: readonly number[], areFollowed: boolean): Promise<void>;
   /** A device's records in a range of event time, ordered by event time and then by arrival, repeats dropped. Reads every append that has resolved. */
   read(device: DeviceKey, range: PositionRange): Promise<PositionPage>;
+  /** The first records of spans of several devices, as `read` gives them, in the order asked. */
+  readEach(spans: readonly UnfollowedSpan[], limit: number): Promise<readonly PositionPage[]>;
   /** Folds the same records, and writes them as JSON: so that an engine with threads of its own does so there. A page of bounded size. */
   render(device: DeviceKey, ask: RenderAsk): Promise<RenderedPage>;
   /** Deletes a device's records from before a moment, and keeps dropping what comes of that time. `Infinity`: the device is gone. The moment never goes back. */

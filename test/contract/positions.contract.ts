@@ -96,6 +96,31 @@ export function positionContract(
           }
         }));
 
+      it("gives the first records of spans of several devices, as it gives each of them", () =>
+        withStore(async (store, own) => {
+          const other = own + 100_000;
+          const records = Array.from({ length: 200 }, (_, second) => said(second));
+          await store.append([
+            { device: own, records },
+            { device: other, records: records.slice(0, 9) },
+          ]);
+          const spans = [
+            { device: own, from: said(1).time, to: said(3).time },
+            { device: other, from: said(0).time, to: said(100).time },
+            { device: own + 200_000, from: 0, to: said(100).time },
+            { device: own, from: said(5).time, to: said(150).time },
+          ];
+          const limit = 40;
+          for (const settle of [false, true]) {
+            if (settle) await store.settle();
+            const each = await Promise.all(
+              spans.map(({ device, from, to }) => store.read(device, { from, to, limit })),
+            );
+            assert.deepEqual(await store.readEach(spans, limit), each);
+            assert.deepEqual(await store.readEach([], limit), []);
+          }
+        }));
+
       it("ends a page of long records before its limit", () =>
         withStore(async (store, own) => {
           const note = "x".repeat(30_000);

@@ -31,6 +31,7 @@ function failing({ positions: real }: Store): Store["positions"] {
     unfollowed: (how) => real.unfollowed(how),
     pending: (devices) => real.pending(devices),
     left: (...asked) => real.left(...asked),
+    readEach: (...asked) => real.readEach(...asked),
     followed: (place) => real.followed(place),
     deleteBefore: (device, moment) => real.deleteBefore(device, moment),
     figures: () => real.figures(),

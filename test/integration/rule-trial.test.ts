@@ -58,6 +58,7 @@ before(async () => {
         unfollowed: (how) => store.positions.unfollowed(how),
         pending: (devices) => store.positions.pending(devices),
         left: (...asked) => store.positions.left(...asked),
+        readEach: (...asked) => store.positions.readEach(...asked),
         followed: (place) => store.positions.followed(place),
         deleteBefore: (device, moment) => store.positions.deleteBefore(device, moment),
         figures: () => store.positions.figures(),

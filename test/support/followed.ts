@@ -19,9 +19,9 @@ export class Said {
   /** Called before each page is read, and after it was. */
   during: () => void = () => undefined;
 
-  readonly read = async (from: number, after: PositionPlace | undefined): Promise<PositionPage> => {
+  readonly read = async (from: number, to: number, after: PositionPlace | undefined): Promise<PositionPage> => {
     this.during();
-    const all = sortedOnce(this.came).filter(({ time }) => time >= from);
+    const all = sortedOnce(this.came).filter(({ time }) => time >= from && time <= to);
     const next = after === undefined ? 0 : all.findIndex(({ time }) => time === after.time) + after.nth;
     const records = all.slice(next, next + 7);
     const last = records.at(-1);

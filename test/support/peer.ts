@@ -131,6 +131,7 @@ export class Peer {
       followed: (place) => positions.followed(place),
       left: (...asked) => gate.pass(() => positions.left(...asked)),
       read: (...asked) => gate.pass(() => positions.read(...asked)),
+      readEach: (...asked) => gate.pass(() => positions.readEach(...asked)),
       render: (...asked) => gate.pass(() => positions.render(...asked)),
       deleteBefore: (...asked) => gate.pass(() => positions.deleteBefore(...asked)),
       figures: () => positions.figures(),

@@ -1,4 +1,5 @@
 import type { DeviceKey } from "../../src/model/device.ts";
+import type { UnfollowedSpan } from "../../src/model/follow.ts";
 import type { SaidRecord } from "../../src/model/said.ts";
 import type {
   DeviceRecords,
@@ -63,6 +64,10 @@ export class MemoryPositions implements PositionStore {
       unreadable,
       ...(more && { next: { time: last.time, nth } }),
     };
+  }
+
+  readEach(spans: readonly UnfollowedSpan[], limit: number): Promise<readonly PositionPage[]> {
+    return Promise.all(spans.map(({ device, from, to }) => this.read(device, { from, to, limit })));
   }
 
   render(device: DeviceKey, ask: RenderAsk): Promise<RenderedPage> {

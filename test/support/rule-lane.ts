@@ -117,6 +117,7 @@ export class RuleLane {
         await this.disturb?.(device);
         return page;
       },
+      readEach: (...asked) => positions.readEach(...asked),
       render: (...asked) => positions.render(...asked),
       deleteBefore: (device, moment) => positions.deleteBefore(device, moment),
       figures: () => positions.figures(),

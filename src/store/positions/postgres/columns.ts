@@ -23,13 +23,23 @@ export const appendRows = `
   on conflict do nothing)
   select commit::float8 as commit from batch`;
 
+const rowColumns = `round(extract(epoch from time) * 1000)::float8 as time, round(extract(epoch from received_at) * 1000)::float8 as received_at,
+    key, valid, latitude, longitude, speed, course, readings::text as readings`;
+
 /** Rows of a device from a moment on, without the first of it that were read. */
 export const readRows = `
-  select round(extract(epoch from time) * 1000)::float8 as time, round(extract(epoch from received_at) * 1000)::float8 as received_at,
-    key, valid, latitude, longitude, speed, course, readings::text as readings
-  from position
+  select ${rowColumns} from position
   where device = $1 and time >= greatest(to_timestamp($2::float8 / 1000), (select since from position_kept where device = $1)) and time <= to_timestamp($3::float8 / 1000)
   order by time, arrival offset $4 limit $5`;
+
+/** The first rows of spans of some devices: which span, and the columns of `readRows`. */
+export const readEachRows = `
+  select span.nth::float8 as nth, row.* from unnest($1::bigint[], $2::float8[], $3::float8[]) with ordinality as span (device, first, last, nth),
+    lateral (
+      select ${rowColumns}, arrival from position where device = span.device
+        and time >= greatest(to_timestamp(span.first / 1000), (select since from position_kept where device = span.device)) and time <= to_timestamp(span.last / 1000)
+      order by position.time, arrival limit $4
+    ) as row order by span.nth, row.time, row.arrival`;
 
 /** A row that `readRows` gives. */
 export interface PositionRow {
@@ -42,6 +52,12 @@ export interface PositionRow {
   readonly speed: number | null;
   readonly course: number | null;
   readonly readings: string | null;
+}
+
+/** A row that `readEachRows` gives. */
+export interface EachRow extends PositionRow {
+  readonly nth: number;
+  readonly arrival: number;
 }
 
 /** A batch as arrays, one of each column. */

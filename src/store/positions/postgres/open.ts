@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from "pg";
 import type { DeviceKey } from "../../../model/device.ts";
+import type { UnfollowedSpan } from "../../../model/follow.ts";
 import type { Log } from "../../../ports/log.ts";
 import type {
   DeviceRecords,
@@ -21,7 +21,16 @@ import type { Run } from "../../postgres/run.ts";
 import { type Times, usualTimes } from "../../postgres/times.ts";
 import type { ServerAddress } from "../../postgres/url.ts";
 import { renderRead } from "../render-read.ts";
-import { appendRows, columnsOf, type PositionRow, readRows, recordOf, spansOf } from "./columns.ts";
+import {
+  appendRows,
+  columnsOf,
+  type EachRow,
+  type PositionRow,
+  readEachRows,
+  readRows,
+  recordOf,
+  spansOf,
+} from "./columns.ts";
 import { type Follows, PendingRows } from "./pending.ts";
 import { makeMonths, makeTables } from "./tables.ts";
 
@@ -32,7 +41,7 @@ export interface PostgresPositionsOptions {
   readonly times?: Times;
   /** The run of the service that appends. Unset: for tools and tests. */
   readonly run?: Run;
-  /** This process among those of the service. Unset: it follows all devices, under a name of its own. */
+  /** This process among those of the service. Unset: it has the database alone, and follows all devices. */
   readonly processes?: Follows;
 }
 
@@ -43,6 +52,10 @@ const monthsMs = 86_400_000;
 const pageBytes = 1024 * 1024;
 /** Rows of a page that are read at once at first, while nobody knows how long they are. */
 const firstRows = 256;
+/** Who has the database alone. */
+const alone: Follows = { name: "alone", follows: () => true };
+/** Rows of each device that are read with those of others; of a device with more, all are read alone. */
+const eachRows = 32;
 /** What a row takes beside its readings, bytes. */
 const rowBytes = 100;
 /** Rows that are deleted in a transaction. */
@@ -62,7 +75,7 @@ export async function openPostgresPositions(
   { log, connections = usualConnections, times = usualTimes, run, processes }: PostgresPositionsOptions,
 ): Promise<PostgresPositions> {
   const pool = makePool({ address, connections, times, log, ...(run !== undefined && { run }) });
-  const store = new PostgresPositions(pool, log, processes ?? { name: randomUUID(), follows: () => true });
+  const store = new PostgresPositions(pool, log, processes ?? alone);
   try {
     await store.open();
     return store;
@@ -218,6 +231,20 @@ export class PostgresPositions implements PositionStore {
       if (rows.length <= most) return { records, unreadable: [] };
     }
     return { records, ...(place && { next: place }), unreadable: [] };
+  }
+
+  async readEach(spans: readonly UnfollowedSpan[], limit: number): Promise<readonly PositionPage[]> {
+    const values = [spans.map(({ device }) => device), spans.map(({ from }) => from), spans.map(({ to }) => to)];
+    const query = { name: "read_each", text: readEachRows, values: [...values, eachRows] };
+    const { rows } = await this.#try("asked", () => this.#pool.query<EachRow>(query));
+    const found = Map.groupBy(rows, ({ nth }) => nth);
+    const pages: PositionPage[] = [];
+    for (const [at, { device, from, to }] of spans.entries()) {
+      const own = found.get(at + 1) ?? [];
+      if (own.length === eachRows) pages.push(await this.read(device, { from, to, limit }));
+      else pages.push({ records: own.map(({ nth: _, arrival: __, ...row }) => recordOf(row)), unreadable: [] });
+    }
+    return pages;
   }
 
   render(device: DeviceKey, ask: RenderAsk): Promise<RenderedPage> {

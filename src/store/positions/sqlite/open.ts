@@ -240,6 +240,10 @@ export class SqlitePositions implements PositionStore {
     return { records: readPacked(records), ...(next && { next }), unreadable };
   }
 
+  readEach(spans: readonly UnfollowedSpan[], limit: number): Promise<readonly PositionPage[]> {
+    return Promise.all(spans.map(({ device, from, to }) => this.read(device, { from, to, limit })));
+  }
+
   async render(device: DeviceKey, ask: RenderAsk): Promise<RenderedPage> {
     const { rows, end } = this.#rowsOf(device, ask);
     const request = { device, ask: { ...ask, to: Math.min(ask.to, end - 1) }, rows };

@@ -34,11 +34,11 @@ const mostRestMs = 60_000;
 
 const cases = fc.record({
   seed: fc.integer(),
-  count: fc.constantFrom(60, 300, 900),
+  count: fc.constantFrom(60, 200, 500),
   ways: fc.tuple(
     ...([0, 1, 2] as const).map(() => fc.constantFrom<Way[]>("any order", "newest first", "late parts", "late parts")),
   ),
-  atOnce: fc.constantFrom(3, 20, 100),
+  atOnce: fc.constantFrom(5, 20, 100),
   moves: fc.constantFrom(0, 0.05, 0.3),
   kills: fc.constantFrom(0, 0.02),
   looks: fc.constantFrom(0.05, 0.5),

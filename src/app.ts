@@ -205,7 +205,7 @@ async function startParts(
       ...(certificates.http === undefined && !isOfThisMachine(config.http.host) && { plainAt: config.http.host }),
       devicePort,
       ...(await introduction(config, store)),
-      ...(await firstLink(config, store, url)),
+      ...(await store.alone(() => firstLink(config, store, url))),
       credentialsFile: credentialsFile(config.data),
       stop,
     };

@@ -141,6 +141,8 @@ export class RuleEngine implements AlertEngine {
       notices.add(what.notices);
     };
     this.#unsubscribe = deps.bus.subscribe((event) => {
+      // Who is missed may have told nothing of its last change.
+      if (event.type === "processesChanged" && event.missed.length > 0) this.#book.changedAll();
       if (event.type === "rulesChanged" || event.type === "groupChanged") {
         this.#book.changed(event.accountKey);
         this.#rebuild.changed(event.accountKey);

@@ -303,6 +303,11 @@ export class RuleBook {
     if (this.#loading.has(accountKey)) this.#changes.set(accountKey, (this.#changes.get(accountKey) ?? 0) + 1);
   }
 
+  /** The same of all accounts. */
+  changedAll(): void {
+    for (const key of new Set([...this.#entries.keys(), ...this.#loading.keys()])) this.changed(key);
+  }
+
   #load(key: number): Promise<void> {
     const underWay = this.#loading.get(key);
     if (underWay !== undefined) return underWay;

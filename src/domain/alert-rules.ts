@@ -21,7 +21,7 @@ import { readRule, ruleView } from "./alert-rule-fields.ts";
 import type { RuleReferences } from "./alert-rule-references.ts";
 import { createRuleRights, type RuleRights } from "./alert-rule-rights.ts";
 import { unknownFields, unknownParts, unknownTerms } from "./bodies.ts";
-import { type Cache, createCache } from "./cache.ts";
+import { type Cache, createCache, dropWhereMissed } from "./cache.ts";
 import { checkRulesOfDevices } from "./device-rule-limit.ts";
 import { watchesAlone, wishesOf } from "./device-rules.ts";
 import type { Devices } from "./devices.ts";
@@ -129,6 +129,7 @@ class StoredRules implements AlertRules {
       capacity: keptDevices,
       mostBytes: keptBytes,
     });
+    dropWhereMissed(bus, this.#groupsOf);
     bus.subscribe((event) => {
       if (event.type === "groupChanged") this.#groupsOf.dropAll((key) => key.startsWith(`${event.accountKey} `));
     });

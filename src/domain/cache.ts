@@ -1,3 +1,4 @@
+import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import { weightOf } from "../shares/weight.ts";
 
@@ -19,7 +20,16 @@ export interface Cache<K, V> {
   /** Forgets a value; a read that is under way will not bring the old one back. */
   drop(key: K): void;
   /** Forgets the values of all keys that match. */
-  dropAll(matches: (key: K) => boolean): void;
+  dropAll(matches?: (key: K) => boolean): void;
+}
+
+/**
+ * Forgets all values where another process is missed: it may have told nothing of its last change. What it told is for the cache's owner to hear.
+ */
+export function dropWhereMissed(bus: Pick<Bus, "subscribe">, cache: { dropAll(): void }): void {
+  bus.subscribe((event) => {
+    if (event.type === "processesChanged" && event.missed.length > 0) cache.dropAll();
+  });
 }
 
 interface Entry<V> {
@@ -82,7 +92,7 @@ export function createCache<K, V>({ clock, load, maxAgeMs, capacity, mostBytes }
       return loading.get(key) ?? read(key);
     },
     drop,
-    dropAll(matches) {
+    dropAll(matches = () => true) {
       for (const key of [...entries.keys(), ...loading.keys()]) if (matches(key)) drop(key);
     },
   };

@@ -4,7 +4,7 @@ import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PageAsk } from "../ports/pages.ts";
 import type { DeviceStore } from "../ports/store.ts";
-import { createCache } from "./cache.ts";
+import { createCache, dropWhereMissed } from "./cache.ts";
 import { deviceView } from "./device-fields.ts";
 import type { Listed } from "./listed.ts";
 import type { DeviceScope, Visibility } from "./visibility.ts";
@@ -67,6 +67,7 @@ const askedDevices = 500;
 /** The lists over their store; those of an account are kept until the bus says that one of its devices changed. */
 export function createDeviceList({ store, find, bus, clock, visibility }: DeviceListContext): DeviceList {
   const cache = createCache<number, AccountDevices>({ clock, load, maxAgeMs, capacity: keptAccounts, mostBytes });
+  dropWhereMissed(bus, cache);
   bus.subscribe((event) => {
     if (event.type === "deviceChanged") cache.drop(event.accountKey);
   });

@@ -11,7 +11,7 @@ import type { Quarantine } from "../ports/quarantine.ts";
 import type { DeviceRefusal, Store } from "../ports/store.ts";
 import type { WatchWarnings } from "./alert-rule-rights.ts";
 import { unknownFields } from "./bodies.ts";
-import { type Cache, createCache } from "./cache.ts";
+import { type Cache, createCache, dropWhereMissed } from "./cache.ts";
 
 import { checkAliases, checkMayRegister, mostIdentifiers, refused } from "./device-aliases.ts";
 import {
@@ -246,6 +246,7 @@ function limitedBy(device: Device, body: LimitsReplacement, { deviceDailyEmails,
 function keptIn(store: Store["devices"], bus: Bus, clock: Clock): Cache<string, Device> {
   const load = (id: string) => store.find(id);
   const cache = createCache<string, Device>({ clock, load, maxAgeMs, capacity: keptDevices, mostBytes });
+  dropWhereMissed(bus, cache);
   bus.subscribe((event) => {
     if (event.type === "deviceChanged") cache.drop(event.id);
   });

@@ -10,7 +10,7 @@ import type { PageAsk } from "../ports/pages.ts";
 import type { SharesOf } from "../ports/shares.ts";
 import type { Store } from "../ports/store.ts";
 import { unknownTerms } from "./bodies.ts";
-import { createCache } from "./cache.ts";
+import { createCache, dropWhereMissed } from "./cache.ts";
 import type { Devices } from "./devices.ts";
 import type { Groups } from "./groups.ts";
 import { type Listed, listedOf } from "./listed.ts";
@@ -72,6 +72,7 @@ export function createShares(context: SharesContext): Shares {
   const present = (share: Share | undefined) =>
     share !== undefined && clock.now() < share.expires ? share : undefined;
 
+  dropWhereMissed(bus, cache);
   // Links go with their device or group.
   bus.subscribe((event) => {
     if (event.type === "deviceChanged" || event.type === "groupChanged") cache.dropAll(() => true);

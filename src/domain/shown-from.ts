@@ -4,7 +4,7 @@ import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PositionKeeper } from "../ports/retention.ts";
 import { type AccountStore, StoreUnavailable } from "../ports/store.ts";
-import { createCache } from "./cache.ts";
+import { createCache, dropWhereMissed } from "./cache.ts";
 
 /** The most accounts whose days are cached. They are cached briefly, because the event of a change may be lost. */
 const keptAccounts = 1000;
@@ -33,6 +33,7 @@ export function createShownFrom({ store, positionKeeper, bus, clock }: ShownFrom
     capacity: keptAccounts,
     mostBytes,
   });
+  dropWhereMissed(bus, days);
   bus.subscribe((event) => {
     if (event.type === "rulesChanged") days.drop(event.accountKey);
   });

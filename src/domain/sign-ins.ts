@@ -7,7 +7,7 @@ import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { ChosenSignIns } from "../ports/sign-ins.ts";
 import type { Store } from "../ports/store.ts";
-import { createCache } from "./cache.ts";
+import { createCache, dropWhereMissed } from "./cache.ts";
 
 /** Where a person signs in. */
 export interface SignInPlace {
@@ -78,6 +78,7 @@ export function createSignIns(context: SignInsContext): SignIns {
       .then(() => found.signIn);
   }
 
+  dropWhereMissed(bus, cache);
   bus.subscribe((event) => {
     if (event.type === "signInsEnded") for (const hash of event.hashes) cache.drop(hash);
   });

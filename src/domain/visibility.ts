@@ -5,7 +5,7 @@ import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { GroupStore } from "../ports/groups.ts";
 import { eachOf } from "../ports/pages.ts";
-import { createCache } from "./cache.ts";
+import { createCache, dropWhereMissed } from "./cache.ts";
 
 /** The devices that a user may see: all of its account, or those of its account with these ids. */
 export interface DeviceScope {
@@ -58,6 +58,7 @@ export function createVisibility({ groups, bus, clock }: VisibilityContext): Vis
     capacity: keptGroups,
     mostBytes,
   });
+  dropWhereMissed(bus, cache);
   bus.subscribe((event) => {
     if (event.type === "groupChanged") cache.dropAll((key) => key.startsWith(`${event.accountKey} `));
   });

@@ -12,7 +12,7 @@ import { type AccountAlerts, createAccountAlerts } from "../domain/account-alert
 import { createRuleReferences } from "../domain/alert-rule-references.ts";
 import { createWatchWarnings } from "../domain/alert-rule-rights.ts";
 import { type AlertRules, createAlertRules } from "../domain/alert-rules.ts";
-import { type Cache, createCache } from "../domain/cache.ts";
+import { type Cache, createCache, dropWhereMissed } from "../domain/cache.ts";
 import { type Commands, createCommands } from "../domain/commands.ts";
 import { createDevices, type Devices } from "../domain/devices.ts";
 import { createExports, type Exports } from "../domain/exports/index.ts";
@@ -332,6 +332,7 @@ function usersInMemory({ store, bus, clock }: HttpDeps): Cache<number, User> {
     capacity: keptUsers,
     mostBytes: keptUserBytes,
   });
+  dropWhereMissed(bus, users);
   bus.subscribe((event) => {
     if (event.type === "userChanged") users.drop(event.key);
   });

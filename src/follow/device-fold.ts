@@ -145,7 +145,8 @@ export class DeviceFold {
         watch = watchFor(this.standing);
       }
       walk.add(record, watch === undefined ? noRules : () => watch?.settled());
-      this.#found = watch?.observe(record, plus(walk.point.totals, this.#sumsAt(walk)));
+      const found = watch?.observe(record, plus(walk.point.totals, this.#sumsAt(walk)));
+      this.#found = record.time === this.#newest.time ? together(this.#found, found) : found;
       this.#newest.add(record);
     }
     end();
@@ -225,7 +226,7 @@ export class DeviceFold {
   /** Takes the days that were folded again. What waited is to be taken afterwards: see `endRefold`. */
   refolded(
     { days, before, settled, nextTime, found, isToEnd }: Refolded,
-    rules?: { readonly text: string | undefined },
+    rules?: { readonly text: string | undefined; readonly found: LocationAlerts | undefined },
   ) {
     const today = this.#today;
     const keptSums = before.reduce(
@@ -245,6 +246,8 @@ export class DeviceFold {
     if (last !== undefined) this.#today = last;
     // What was noted meanwhile stays.
     for (const span of settled) if (this.#late.get(span.day) === span) this.#late.delete(span.day);
+    // What was found live may be withdrawn by now, or may have been found at another record.
+    if (isToEnd && (rules !== undefined || found.time !== this.#newest.time)) this.#found = rules?.found;
     this.#newest.take(found, isToEnd);
     if (nextTime !== undefined)
       this.mark(
@@ -268,6 +271,11 @@ export class DeviceFold {
     this.#late.clear();
     for (const { from, to } of spans) this.mark(from, to);
   }
+}
+
+/** What rules found at records of one moment. */
+function together(one: LocationAlerts | undefined, other: LocationAlerts | undefined): LocationAlerts | undefined {
+  return one && other ? { alerts: [...one.alerts, ...other.alerts] } : (one ?? other);
 }
 
 /** Spans of one day become one. */

@@ -1,3 +1,4 @@
+import { foundByTime, type LocationAlerts } from "../model/alert.ts";
 import type { Day, DeviceHead, LateSpan } from "../model/follow.ts";
 import type { TotalsSums } from "../model/location.ts";
 import { observationOf } from "../model/observation.ts";
@@ -66,6 +67,8 @@ class Turn {
   #isToEnd = false;
   /** Newer records are not known yet, or wait: they are taken as they come. */
   readonly #to: number;
+  /** What rules found at the newest record, where the turn went on to it. */
+  #foundLast: LocationAlerts | undefined;
 
   constructor(head: DeviceHead, standing: Standing, reads: RefoldReads, spacing: number) {
     this.#head = head;
@@ -151,7 +154,7 @@ class Turn {
     const isSettled = ({ day, from }: LateSpan) =>
       nextTime === undefined ? this.#isToEnd || day <= (refold.day ?? 0) : from < nextTime;
     const settled = this.#head.late.filter(isSettled);
-    const rules = outcome && { text: outcome.rules };
+    const rules = outcome && { text: outcome.rules, found: this.#foundLast };
     fold.refolded({ days, before, settled, nextTime, found: this.#found, isToEnd: this.#isToEnd }, rules);
     return outcome;
   }
@@ -172,7 +175,9 @@ class Turn {
     const told = await this.#reads.told(review.toldFrom);
     if (!review.isCurrent) return "anew";
     const until = this.#nextTime ?? (this.#isToEnd ? undefined : (refold.point.time ?? 0) + 1);
-    return review.outcome(this.#standing, told, this.#reads.now(), until);
+    const outcome = review.outcome(this.#standing, told, this.#reads.now(), until);
+    this.#foundLast = foundByTime([...told, ...outcome.alerts]).get(this.#found.time);
+    return outcome;
   }
 
   /** The states of rules behind the newest record stand at the end of its day. */

@@ -1,4 +1,4 @@
-import { type LocationAlerts, standingAlerts } from "../model/alert.ts";
+import { foundByTime, type LocationAlerts } from "../model/alert.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { AlertKey, AlertStore, StoredAlert } from "../ports/alert-store.ts";
 
@@ -52,13 +52,6 @@ export class ToldAhead {
   #take(alerts: readonly StoredAlert[], rest: readonly StoredAlert[], through: number): void {
     this.#rest = rest;
     this.through = through;
-    const found = new Map<number, { name: string; text: string; critical: boolean }[]>();
-    for (const { phase, time, name, text, critical } of standingAlerts(alerts)) {
-      if (phase !== "raised") continue;
-      const own = found.get(time) ?? [];
-      own.push({ name, text, critical });
-      found.set(time, own);
-    }
-    this.found = new Map([...found].map(([time, own]) => [time, { alerts: own }]));
+    this.found = foundByTime(alerts);
   }
 }

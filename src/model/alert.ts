@@ -97,6 +97,20 @@ export interface LocationAlerts {
   readonly alerts: readonly { readonly name: string; readonly text: string; readonly critical: boolean }[];
 }
 
+/** What rules found at records, by event time, as these alerts stand. */
+export function foundByTime(
+  alerts: readonly Pick<Alert, "ruleKey" | "time" | "phase" | "facts" | "name" | "text" | "critical">[],
+): ReadonlyMap<number, LocationAlerts> {
+  const raised = standingAlerts(alerts).filter(({ phase }) => phase === "raised");
+  const byTime = Map.groupBy(raised, ({ time }) => time);
+  return new Map(
+    [...byTime].map(([time, own]) => [
+      time,
+      { alerts: own.map(({ name, text, critical }) => ({ name, text, critical })) },
+    ]),
+  );
+}
+
 /** How alerts of an account are worded where no recipient says otherwise. */
 export interface AccountWording {
   readonly language: Language;

@@ -53,6 +53,32 @@ test("an alert of a late report has the place and the speed of that report", asy
   assert.deepEqual([alert.latitude, alert.longitude, alert.speed], [4.6005, -74.1, 92]);
 });
 
+test("the last location has the alerts that its record has in the history", async (context) => {
+  const [lane, device] = await withSpeedRule(context);
+  const last = async () => {
+    const { json } = await lane.follower.latest({ key: device.key, odometerStart: 0 });
+    const { alerts, dateTime } = JSON.parse(json ?? "{}");
+    return [alerts, dateTime];
+  };
+  const at = new Date(start + 30 * minute).toISOString();
+  // Two records of one moment, of which the first is found to be too fast.
+  const twice = new Date(start + 22 * minute).toISOString();
+  await lane.send(device, fix(22, 92), fix(22, 50, { altitude: 5 }));
+  assert.deepEqual(await last(), [["speedOver"], twice]);
+  assert.deepEqual((await lane.locations(device)).at(-1)?.alerts, ["speedOver"]);
+  await lane.send(device, fix(25, 92), fix(30, 93));
+  assert.deepEqual(await last(), [[], at]);
+  // It was slow in between.
+  await lane.send(device, fix(27, 50));
+  await lane.reviewed(device);
+  assert.deepEqual(await last(), [["speedOver"], at]);
+  // It was too fast a minute earlier than was known.
+  await lane.send(device, fix(29, 94));
+  await lane.reviewed(device);
+  assert.deepEqual(await last(), [[], at]);
+  assert.deepEqual((await lane.locations(device)).at(-1)?.alerts, []);
+});
+
 test("a rule that is deleted during a review tells nothing more, and what a new rule told is told once", async (context) => {
   const [lane, device] = await withSpeedRule(context);
   let changed = false;

@@ -29,13 +29,13 @@ export async function historyInAnyOrder(world: World, numRuns: number): Promise<
       const device = await makeDevice(world.store, account.key);
       const delivered = delivery(drive(random, count), random, way);
       let admitted = await world.admitted(device.id);
-      let packing = Promise.resolve();
+      let packing: Promise<unknown> = Promise.resolve();
       for (let at = 0; at < delivered.length; ) {
         const some = delivered.slice(at, at + Math.ceil(random() * atOnce));
         at += some.length;
         await world.deliver(admitted, some);
         // Mostly appends come meanwhile; a restart may find it half done.
-        if (random() < packs) packing = world.pack();
+        if (random() < packs) packing = Promise.all([packing, world.pack()]);
         if (random() < 0.2) await packing;
         if (random() < some.length / delivered.length) {
           await Promise.all([world.stop(), packing.catch(() => undefined)]);

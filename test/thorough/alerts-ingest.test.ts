@@ -185,7 +185,12 @@ test("what was told of a story is what a trial tells of it, in whatever order it
         const isTold = last?.phase !== "raised" || before.some(({ time }) => time >= last.time);
         const own = isTold ? before : all.slice(0, all.findIndex(({ time }) => time > to) + 1);
         compareTold(rule, own, tried);
-        compareNotices(rule, own, tried, noticed);
+        compareNotices(
+          rule,
+          own.toSorted((one, other) => one.key - other.key),
+          tried,
+          noticed,
+        );
       }
     }),
     { numRuns: 4, endOnFailure: true },

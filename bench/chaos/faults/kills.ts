@@ -21,8 +21,8 @@ const ingest: Fault = {
   },
 };
 
-/** How long the next block may take, ms. */
-const patienceMs = 10_000;
+/** How long the next block may take, ms: packing gives way to all else, also to other programs. */
+const patienceMs = 60_000;
 
 /** The kill comes just after one more block is there, while trackers report and packing goes on. */
 const packing: Fault = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
@@ -9,6 +9,7 @@ import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { pagesOf, spoil } from "../support/pages.ts";
 import { anyPorts, dataFolder, end, register, removeFolder, startService } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
+import { commandLine } from "../support/waybeam.ts";
 
 const program = join(import.meta.dirname, "../../src/main.ts");
 
@@ -124,6 +125,35 @@ describe("a start that fails says in a sentence which folder, why, and what to d
     database.close();
     return readFileSync(file);
   }
+
+  it("where positions.db is empty, another folder's, another program's, or no database", async () => {
+    const [own, other] = [inside("own"), inside("foreign")];
+    for (const data of [own, other]) await (await startService(data)).stop();
+    const backup = inside("own-backup");
+    assert.equal((await commandLine(own).waybeam(["backup", backup])).code, 0);
+    const whole = ["waybeam.db", "secret.key", "credentials.json"];
+    const files = Object.fromEntries(whole.map((file) => [file, readFileSync(join(own, file))]));
+    const belongs = /positions\.db is not the one that belongs to waybeam\.db/;
+    const foreign = readFileSync(join(other, "positions.db"));
+    const tables = madeBy("foreign-positions.db", "create table x (a)");
+    for (const [name, content, why] of [
+      ["empty", Buffer.alloc(0), belongs],
+      ["of another folder", foreign, belongs],
+      ["of another program", tables, belongs],
+      ["junk", Buffer.from("junk that is no database. ".repeat(400)), /positions\.db: file is not a database/],
+    ] as const)
+      untouched(`positions ${name}`, { ...files, "positions.db": content }, why);
+    // A backup's databases belong together as well.
+    assert.equal((await commandLine(inside("again")).waybeam(["restore", backup])).code, 0);
+    await (await startService(inside("again"))).stop();
+    // Whoever checks is told the same.
+    rmSync(join(other, "positions.db"));
+    const missing = /positions\.db is missing, though waybeam\.db is there/;
+    assert.match((await commandLine(other).waybeam(["check"])).err, missing);
+    rmSync(join(backup, "backup.json"));
+    writeFileSync(join(backup, "positions.db"), foreign);
+    assert.match((await commandLine(inside("anew")).waybeam(["check", backup])).out, belongs);
+  });
 
   it("where waybeam.db has other tables than the service's", () => {
     const other = madeBy("other.db", "pragma journal_mode = wal; create table x (a)");

@@ -37,7 +37,7 @@ export async function check({ directory, secretFile, pid }: CheckOptions, work: 
       return { ...found, findings };
     });
   } catch (error) {
-    throw workFailure(error, directory);
+    throw workFailure(error, directory, "");
   }
 }
 

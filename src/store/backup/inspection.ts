@@ -6,6 +6,7 @@ import { LogRow } from "../positions/log-row.ts";
 import { PackedCursor } from "../positions/packed-record.ts";
 import { dayColumns, dayOf, headOf } from "../rows/follow-codec.ts";
 import { damageOf, isDamage } from "../sqlite/engine-errors.ts";
+import { folderNumber } from "../sqlite/pair.ts";
 import type { LongWork } from "./refused.ts";
 
 /** Something that is wrong with a database. */
@@ -63,6 +64,8 @@ class Inspector {
     const { rows, positions } = this.#databases;
     this.#ownCheck(rows, "waybeam.db");
     this.#ownCheck(positions, "positions.db");
+    if (folderNumber(rows) !== folderNumber(positions))
+      this.#tell({ device: undefined, problem: "positions.db is not the one that belongs to waybeam.db" });
     await this.#each(rows, "device", "select key, id from device where key > ? order by key limit 1", "key", (row) => {
       this.#ids.set(Number(row.key), String(row.id));
     });

@@ -32,8 +32,12 @@ const busy = 5;
 const damaged = [11, 26];
 const full = 13;
 
-/** What a failure while a database was copied or read means to the operator; defects stay what they are. `where`: the folder that is written. */
-export function workFailure(error: unknown, where: string): unknown {
+/** What a failure while a database was copied or read means to the operator; defects stay what they are. `where`: the folder that is written. `look`: how to see what is damaged. */
+export function workFailure(
+  error: unknown,
+  where: string,
+  look = "Run `waybeam check` to see what is damaged. ",
+): unknown {
   if (!(error instanceof Error) || error instanceof BackupRefused) return error;
   const code = "errcode" in error ? Number(error.errcode) & 0xff : undefined;
   const system = "code" in error ? String(error.code) : "";
@@ -46,7 +50,7 @@ export function workFailure(error: unknown, where: string): unknown {
   if (code !== undefined && damaged.includes(code))
     return new BackupRefused(
       `the database is damaged (${error.message})`,
-      'Run `waybeam check` to see what is damaged. `docs/storage.md`, "Backup, restore, check", says how to go on.',
+      `${look}docs/storage.md, "Backup, restore, check", says how to go on.`,
       error,
     );
   if (code === busy)

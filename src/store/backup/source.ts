@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { databaseOf } from "../sqlite/folder.ts";
+import { checkTogether, databaseOf } from "../sqlite/folder.ts";
 import { DataFolderInUse, lockFolder } from "../sqlite/lock.ts";
 import { isThere } from "./files.ts";
 import { names } from "./manifest.ts";
@@ -20,6 +20,7 @@ export function checkSource(directory: string, pid: number): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size === 0 && !isThere(`${file}-wal`) && !isRestorePending(directory))
     throw new BackupRefused(`${directory} is no data folder: it has no ${names.rows}`, notOurs);
+  if (!isRestorePending(directory)) checkTogether(directory);
   try {
     const lock = lockFolder(directory, pid);
     try {

@@ -65,7 +65,8 @@ function linkTarget(file: string): string | undefined {
   }
 }
 
-const lost =
+/** What to do where a file is missing, or is another one. */
+export const lost =
   "Put it back from where the folder was copied, or restore a backup. To begin anew instead, move the other files away, or choose another folder by WAYBEAM_DATA.";
 
 /**

@@ -18,6 +18,7 @@ import { engine } from "./engine.ts";
 import { checkTogether, databaseOf, makeFolder, openFailure, positionsOf } from "./folder.ts";
 import { waitForFolder } from "./lock.ts";
 import type { SqliteReaderCalls, SqliteWriterCalls } from "./messages.ts";
+import { checkPair, makePair } from "./pair.ts";
 import { closeToOthers, makePrivate, tellOpen } from "./private-files.ts";
 import { secretEngine } from "./secrets.ts";
 import { Mutex } from "./workers/mutex.ts";
@@ -60,15 +61,20 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   const { directory, log, pid, uid, secrets } = options;
   makeFolder(directory);
   const lock = await waitForFolder(directory, pid);
+  // The file that a failure is about.
+  let present = "waybeam.db";
   try {
     finishRestore(directory);
     checkBeforeOpening(databaseOf(directory), secrets?.file);
     checkTogether(directory);
+    present = "positions.db";
+    checkPair(directory);
     makePrivate(databaseOf(directory));
     makePrivate(positionsOf(directory));
+    makePair(directory);
   } catch (error) {
     lock.release();
-    throw openFailure(error, directory, "waybeam.db");
+    throw openFailure(error, directory, present);
   }
   const file = join(directory, "waybeam.db");
   // The heaps: a writer holds nothing between commits; a reader holds one list.
@@ -84,7 +90,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
     lock.release();
   };
   try {
+    present = "waybeam.db";
     const opened = await openRows({ writer, reader, turns }, options);
+    present = "positions.db";
     positions = await openSqlitePositions({ ...options, file: positionsOf(directory) });
     const store = await assemble(opened, { writer, reader }, positions, options, close);
     // Now that the folder is known to be the service's own.
@@ -93,7 +101,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
     return store;
   } catch (error) {
     await close();
-    throw openFailure(error, directory, positions === undefined ? "waybeam.db" : "positions.db");
+    throw openFailure(error, directory, present);
   }
 }
 

@@ -7,7 +7,7 @@ import type { PositionStore } from "../ports/positions.ts";
 import type { FollowedDevice } from "./followed-device.ts";
 import type { RefoldReads } from "./refold-turn.ts";
 
-/** Records of one page: a page is folded in one turn of the event loop. */
+/** Records of one page. */
 const pageRecords = 2000;
 const pageAlerts = 500;
 
@@ -19,7 +19,7 @@ export interface RefoldSources {
     readonly alerts: Pick<AlertStore, "list">;
   };
   readonly engine: Pick<AlertEngine, "review">;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Clock;
 }
 
 /** What a refold reads of a device. */
@@ -46,6 +46,7 @@ export function readsOf(
     },
     review: (standing, start) => engine.review(registered, standing, start, clock.now()),
     now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
   };
 }
 

@@ -6,6 +6,7 @@ import { stepOf } from "../fold/step.ts";
 import { observationOf } from "../model/observation.ts";
 import type { SaidRecord } from "../model/said.ts";
 import type { FreshRecord } from "../ports/follow.ts";
+import { noSums } from "./days.ts";
 import { DeviceFold } from "./device-fold.ts";
 import { refoldTurn } from "./refold-turn.ts";
 
@@ -45,6 +46,7 @@ async function followed(
       told: async () => [],
       review: () => undefined,
       now: () => 0,
+      monotonic: () => 0,
     });
     fold.endRefold();
     await commit();
@@ -85,4 +87,37 @@ test("what is found to be late while a turn folds stays late, also where the tur
     assert.deepEqual(real.head, plain.head);
     assert.deepEqual(real.days, plain.days);
   }
+});
+
+test("rules that take long give others their turn of the event loop", async () => {
+  const records = Array.from({ length: 100 }, (_, at) => freshOf(said(10 + at)));
+  const fold = new DeviceFold();
+  fold.mark(0, 1e9);
+  let [now, turns, isOver] = [0, 0, false];
+  const turn = () => {
+    turns++;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await refoldTurn(fold, {
+    days: async () => [],
+    sumsBefore: async () => noSums,
+    records: async () => ({ records, unreadable: [] }),
+    told: async () => [],
+    review: () => ({
+      toldFrom: 0,
+      isCurrent: true,
+      observe: () => {
+        now += 20;
+      },
+      settled: () => undefined,
+      meets: () => true,
+      outcome: () => ({ rules: undefined, alerts: [], notices: [], ended: [], isWhole: true }),
+    }),
+    now: () => now,
+    monotonic: () => now,
+  });
+  isOver = true;
+  assert.ok(turns >= 90, `${turns} turns`);
+  assert.equal(fold.head.today?.end.records, 100);
 });

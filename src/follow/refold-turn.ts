@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { foundByTime, type LocationAlerts } from "../model/alert.ts";
 import type { Day, DeviceHead, LateSpan } from "../model/follow.ts";
 import type { TotalsSums } from "../model/location.ts";
@@ -15,6 +16,9 @@ import { Refold, type RulesBeside } from "./refold.ts";
 /** Kept days that one turn looks at: a turn goes no further, so that others have theirs. */
 const mostDays = 32;
 
+/** Folding and rules have the thread for so long at a time, ms: many rules over a page of records take half a second. */
+const sliceMs = 20;
+
 /** A part of a device's time is damaged, so that nobody knows what follows from it. */
 export class HistoryUnreadable extends Error {
   override readonly name = "HistoryUnreadable";
@@ -30,6 +34,8 @@ export interface RefoldReads {
   /** Undefined: no rule watches the device. */
   readonly review: (standing: Standing, start: ReviewStart) => Review | undefined;
   readonly now: () => number;
+  /** ms of a clock that never goes back. */
+  readonly monotonic: () => number;
 }
 
 /**
@@ -120,7 +126,12 @@ class Turn {
       const page = await this.#reads.records(refold.from, this.#to, after);
       const [damage] = page.unreadable;
       if (damage !== undefined) throw new HistoryUnreadable(damage.what);
+      let began = this.#reads.monotonic();
       for (const record of page.records) {
+        if (this.#reads.monotonic() - began >= sliceMs) {
+          await nextTurn();
+          began = this.#reads.monotonic();
+        }
         if (dayOf(record.time) > this.#horizon) {
           this.#nextTime = record.time;
           return;

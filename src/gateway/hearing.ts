@@ -1,11 +1,22 @@
-import type { BusEvent, ReachChange } from "../ports/bus.ts";
-import type { Shared } from "./shared.ts";
+import type { Bus, BusEvent, ReachChange } from "../ports/bus.ts";
+import type { CommandDesk } from "./commands.ts";
+import type { Logins } from "./logins.ts";
+import type { Registry } from "./registry.ts";
+
+/** What hearing needs of what all connections share. */
+export interface Hearing {
+  readonly registry: Registry;
+  readonly logins: Pick<Logins, "deviceChanged">;
+  readonly commands: Pick<CommandDesk, "answered">;
+  readonly deps: { readonly bus: Pick<Bus, "publish"> };
+  readonly tick: number;
+}
 
 /** Devices of one event, for processes that have come. */
 const announcedAtOnce = 500;
 
 /** What the bus says that connections must know. `from`: the process that told it. */
-export function hear(shared: Shared, event: BusEvent, from: string | undefined): void {
+export function hear(shared: Hearing, event: BusEvent, from: string | undefined): void {
   const { registry, logins, commands, tick } = shared;
   switch (event.type) {
     case "deviceChanged":
@@ -33,13 +44,23 @@ export function hear(shared: Shared, event: BusEvent, from: string | undefined):
 }
 
 /** Another process reaches a device: a connection that it had here ends. A sender of datagrams may come back to us at any time, and stays known. */
-function takenOver(shared: Shared, from: string, change: ReachChange): void {
+function takenOver(shared: Hearing, from: string, change: ReachChange): void {
   const by = shared.registry.told(from, change, shared.tick);
   if (by?.transport === "tcp") by.displaced(change.id);
 }
 
-function announce({ registry, deps }: Shared): void {
-  const devices = [...registry.forThoseWhoCame()];
-  for (let at = 0; at < devices.length; at += announcedAtOnce)
-    deps.bus.publish({ type: "reachChanged", devices: devices.slice(at, at + announcedAtOnce) });
+/** In pieces, with room for other work between them: what changes meanwhile is told by itself. */
+function announce({ registry, deps }: Hearing): void {
+  const rest = registry.forThoseWhoCame();
+  const go = () => {
+    const devices: ReachChange[] = [];
+    while (devices.length < announcedAtOnce) {
+      const { done, value } = rest.next();
+      if (done === true) break;
+      devices.push(value);
+    }
+    if (devices.length > 0) deps.bus.publish({ type: "reachChanged", devices });
+    if (devices.length === announcedAtOnce) setImmediate(go);
+  };
+  go();
 }

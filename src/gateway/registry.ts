@@ -215,8 +215,12 @@ export class Registry {
   }
 
   /** All that is reached here, for processes that have come. They are told of all others when these are seen again. */
-  *forThoseWhoCame(): Iterable<ReachChange> {
+  forThoseWhoCame(): Generator<ReachChange, void> {
     this.#arrivals++;
+    return this.#all();
+  }
+
+  *#all(): Generator<ReachChange, void> {
     for (const [id, { mark }] of this.#own) {
       const way = this.#wayOf(id);
       if (way !== undefined) yield { ...way, mark };

@@ -4,12 +4,12 @@ import fc from "fast-check";
 import { said, sortedOnce, start } from "../../test/contract/positions/said.ts";
 import { acts, device, Followed, history } from "../../test/support/followed.ts";
 import { runs } from "../../test/support/runs.ts";
+import { asBeginning, dayOf, nothing } from "../fold/days.ts";
 import { stepOf } from "../fold/step.ts";
 import { advance } from "../fold/totals.ts";
 import type { Day, FoldPoint } from "../model/follow.ts";
 import type { SaidRecord } from "../model/said.ts";
 import type { PositionPlace } from "../ports/positions.ts";
-import { asBeginning, dayOf, nothing } from "./days.ts";
 import { HistoryUnreadable } from "./refold-turn.ts";
 import { totalsOf } from "./standing.ts";
 

@@ -1,12 +1,12 @@
+import { DayWalk, usualSpacing } from "../fold/day-walk.ts";
+import { added, dayOf, difference, noSums, nothing, plus, withRules } from "../fold/days.ts";
+import { Newest } from "../fold/newest.ts";
 import type { LocationAlerts } from "../model/alert.ts";
 import type { Day, DeviceHead, LateSpan } from "../model/follow.ts";
 import type { TotalsSums } from "../model/location.ts";
 import type { Standing } from "../model/standing.ts";
 import type { AlertOutcome, Watch } from "../ports/alert-engine.ts";
 import type { FreshRecord } from "../ports/follow.ts";
-import { DayWalk, usualSpacing } from "./day-walk.ts";
-import { added, dayOf, difference, noSums, nothing, plus, withRules } from "./days.ts";
-import { Newest } from "./newest.ts";
 import { standingOf } from "./standing.ts";
 
 /** Makes the watch of a device's rules; undefined: none watches it. */

@@ -1,8 +1,8 @@
+import { beginOf, dayOf } from "../fold/days.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { FollowStore } from "../ports/follow.ts";
 import type { PositionStore } from "../ports/positions.ts";
 import type { OldPositions, PositionKeeper } from "../ports/retention.ts";
-import { beginOf, dayOf } from "./days.ts";
 import type { FollowedDevice } from "./followed-device.ts";
 
 /** What keeping works with. */

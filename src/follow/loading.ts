@@ -1,9 +1,9 @@
+import { usualSpacing } from "../fold/day-walk.ts";
+import { beginOf, dayOf } from "../fold/days.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { DeviceHead } from "../model/follow.ts";
 import type { FollowStore } from "../ports/follow.ts";
 import { StoreUnavailable } from "../ports/store.ts";
-import { usualSpacing } from "./day-walk.ts";
-import { beginOf, dayOf } from "./days.ts";
 import { DeviceFold } from "./device-fold.ts";
 import type { FollowedDevice } from "./followed-device.ts";
 import { isDown, Unread, type UnreadDeps } from "./unread.ts";

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { said } from "../../test/contract/positions/said.ts";
 import { MemoryFollow } from "../../test/support/follow-memory.ts";
+import { noSums } from "../fold/days.ts";
 import { stepOf } from "../fold/step.ts";
 import { observationOf } from "../model/observation.ts";
 import type { SaidRecord } from "../model/said.ts";
 import type { FreshRecord } from "../ports/follow.ts";
-import { noSums } from "./days.ts";
 import { DeviceFold } from "./device-fold.ts";
 import { refoldTurn } from "./refold-turn.ts";
 

@@ -1,4 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { usualSpacing } from "../fold/day-walk.ts";
+import { added, asBeginning, dayOf, noSums, plus, withRules } from "../fold/days.ts";
+import { Newest } from "../fold/newest.ts";
+import { Refold, type RulesBeside } from "../fold/refold.ts";
 import { foundByTime, type LocationAlerts } from "../model/alert.ts";
 import type { Day, DeviceHead, LateSpan } from "../model/follow.ts";
 import type { TotalsSums } from "../model/location.ts";
@@ -7,11 +11,7 @@ import type { Standing } from "../model/standing.ts";
 import type { Review, ReviewOutcome, ReviewStart, ToldAlert } from "../ports/alert-engine.ts";
 import type { FollowStore } from "../ports/follow.ts";
 import type { PositionPage, PositionPlace } from "../ports/positions.ts";
-import { usualSpacing } from "./day-walk.ts";
-import { added, asBeginning, dayOf, noSums, plus, withRules } from "./days.ts";
 import type { DeviceFold } from "./device-fold.ts";
-import { Newest } from "./newest.ts";
-import { Refold, type RulesBeside } from "./refold.ts";
 
 /** Kept days that one turn looks at: a turn goes no further, so that others have theirs. */
 const mostDays = 32;

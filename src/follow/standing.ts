@@ -1,10 +1,10 @@
+import { plus } from "../fold/days.ts";
 import type { DeviceHead } from "../model/follow.ts";
 import { type Anchor, type LocationRecord, noTotals, type Totals, withTotals } from "../model/location.ts";
 import { alertMembers } from "../model/location-json.ts";
 import { alarmsIn } from "../model/observation.ts";
 import type { SaidRecord } from "../model/said.ts";
 import type { Standing } from "../model/standing.ts";
-import { plus } from "./days.ts";
 
 /** How a device stands by its head. */
 export function standingOf(head: DeviceHead): Standing {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { noSums } from "../../src/follow/days.ts";
+import { noSums } from "../../src/fold/days.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { Device, DeviceKey } from "../../src/model/device.ts";

@@ -1,8 +1,8 @@
-import { stepOf } from "../fold/step.ts";
-import { advance } from "../fold/totals.ts";
 import type { Day, FoldPoint } from "../model/follow.ts";
 import type { SaidRecord } from "../model/said.ts";
 import { asBeginning, dayOf, withRules } from "./days.ts";
+import { stepOf } from "./step.ts";
+import { advance } from "./totals.ts";
 
 /** Records from one point of a busy day to the next. */
 export const usualSpacing = 4096;

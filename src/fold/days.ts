@@ -1,6 +1,6 @@
-import { differOnlyInSums } from "../fold/totals.ts";
 import type { FoldPoint } from "../model/follow.ts";
 import { noTotals, type Totals, type TotalsSums } from "../model/location.ts";
+import { differOnlyInSums } from "./totals.ts";
 
 const dayMs = 86_400_000;
 

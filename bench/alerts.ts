@@ -17,7 +17,10 @@ const limits = [
   { rules: 10, limit: 0.7 },
   { rules: 100, limit: 0.4 },
 ] as const;
-/** Rounds as short as can be, in turn, whose middle ratio counts: what else runs on the machine slows some of them down, and the speed of a virtual one changes. */
+/**
+ * Rounds as short as can be, in turn, whose middle ratio counts: what else runs on the machine slows some of them down,
+ * and the speed of a virtual one changes.
+ */
 const rounds = 40;
 const roundMs = 600;
 /** In the first round the compiler works, and rules find what has been so all along. */
@@ -79,7 +82,10 @@ async function storedBy({ service, directory }: Watched): Promise<string> {
   }
 }
 
-/** Positions acknowledged over TCP with rules on each device, of those without. All services have the same zones and see the same ways. */
+/**
+ * Positions acknowledged over TCP with rules on each device, of those without. All services have the same zones and see
+ * the same ways.
+ */
 async function positions(): Promise<readonly Figure[]> {
   const services: Watched[] = [];
   try {

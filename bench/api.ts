@@ -13,7 +13,10 @@ const everyMs = 100;
 /** Numbers of accounts, of a hundred users each, that the gate is measured at, and users that ask. */
 const accountNumbers = [1, 100, 1000];
 const asking = 100;
-/** Short rounds in turn, whose middle ratio counts: what else runs on the machine slows some of them down, and the speed of a virtual one changes. */
+/**
+ * Short rounds in turn, whose middle ratio counts: what else runs on the machine slows some of them down, and the speed
+ * of a virtual one changes.
+ */
 const rounds = 7;
 const roundSeconds = 1;
 
@@ -116,7 +119,10 @@ async function tenants(accounts: number) {
   return { accounts, directory, tokens, service: await startService(directory), rates: [] as number[] };
 }
 
-/** What the gate lets through a second, with few accounts and with many. The call itself is the cheapest one: a list of no devices. */
+/**
+ * What the gate lets through a second, with few accounts and with many. The call itself is the cheapest one: a list of
+ * no devices.
+ */
 async function gate(): Promise<readonly Figure[]> {
   const services: Awaited<ReturnType<typeof tenants>>[] = [];
   try {

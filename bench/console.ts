@@ -20,7 +20,10 @@ function placeOf(each: number, turn: number): [number, number] {
   ];
 }
 
-/** A map with many devices, beside the same map with only the two at its corners: frames a second while it is moved, in Chromium's software rendering. */
+/**
+ * A map with many devices, beside the same map with only the two at its corners: frames a second while it is moved, in
+ * Chromium's software rendering.
+ */
 export function consoleMap(): Promise<readonly Figure[]> {
   return inBrowser(async (browser, service) => {
     const few: PretendedFleet = { devices: corners, placeOf, updates: 0 };

@@ -46,7 +46,10 @@ async function readAll(service: Service): Promise<readonly number[]> {
   return taken.toSorted((one, other) => one - other);
 }
 
-/** Has the system forget what it holds of the databases: without rights of its own, dd may ask for that. Returns whether it did. */
+/**
+ * Has the system forget what it holds of the databases: without rights of its own, dd may ask for that. Returns whether
+ * it did.
+ */
 function forgetPages(directory: string): boolean {
   return ["waybeam.db", "positions.db"].every((name) => {
     const file = join(directory, name);

@@ -79,7 +79,9 @@ function median(values: readonly number[]): number {
   return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** Messages that one process decodes in a second, detection and cutting included, beside merely cutting the same bytes. */
+/**
+ * Messages that one process decodes in a second, detection and cutting included, beside merely cutting the same bytes.
+ */
 export async function decode(): Promise<readonly Figure[]> {
   const all = protocols
     .map((protocol) => ({ protocol, recorded: recordedOf(protocol) }))

@@ -18,7 +18,10 @@ interface Reading {
 
 const marker = Buffer.from('{"dateTime":');
 
-/** Reads the whole range once; counts records and bytes without keeping them. On node:http, since fetch costs more than the service. */
+/**
+ * Reads the whole range once; counts records and bytes without keeping them. On node:http, since fetch costs more than
+ * the service.
+ */
 function read(service: Service, id: string): Promise<Reading> {
   const began = performance.now();
   const headers = { authorization: `Bearer ${service.token}`, "content-type": "application/json" };

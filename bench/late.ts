@@ -40,9 +40,13 @@ function figure(name: string, inOrder: readonly Load[], measured: readonly Load[
   };
 }
 
-/** Positions acknowledged while some lie anywhere before a tracker's newest one, beside those all in order, in turn on the same service. */
+/**
+ * Positions acknowledged while some lie anywhere before a tracker's newest one, beside those all in order, in turn on
+ * the same service.
+ */
 export async function late(): Promise<readonly Figure[]> {
-  // One for all runs: a late position lies beside the position of an earlier run only where both count their days from the same moment.
+  // One for all runs: a late position lies beside the position of an earlier run only where both count their days from
+  // the same moment.
   const now = Date.now();
   const directory = dataFolder();
   const service = await startService(directory);

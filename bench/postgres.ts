@@ -26,7 +26,10 @@ interface Measured {
   readonly times: string;
 }
 
-/** Trackers that send to a service on PostgreSQL, and then the rows that they made by COPY into a table that is made alike. */
+/**
+ * Trackers that send to a service on PostgreSQL, and then the rows that they made by COPY into a table that is made
+ * alike.
+ */
 async function served(server: PostgresServer, records: number): Promise<Measured> {
   const directory = dataFolder();
   const url = await server.database();
@@ -72,8 +75,9 @@ async function copied(server: PostgresServer, url: string): Promise<number> {
 }
 
 /**
- * Positions on PostgreSQL beside COPY of the same rows on the same server, fsync on: as the store appends them, and as trackers send them over TCP. The trackers, the service and the
- * server share the processors. One position in each packet is no such figure, because the network's part of it is larger than that of COPY: see `acknowledged`.
+ * Positions on PostgreSQL beside COPY of the same rows on the same server, fsync on: as the store appends them, and as
+ * trackers send them over TCP. The trackers, the service and the server share the processors. One position in each
+ * packet is no such figure, because the network's part of it is larger than that of COPY: see `acknowledged`.
  */
 export async function postgres(): Promise<readonly Figure[]> {
   if (noPostgres) {

@@ -70,7 +70,10 @@ function figuresOf(small: readonly Start[], large: readonly Start[]): readonly F
   ];
 }
 
-/** What a start takes, and how much memory a service that does nothing, with one million and with fifty million stored positions. */
+/**
+ * What a start takes, and how much memory a service that does nothing, with one million and with fifty million stored
+ * positions.
+ */
 export async function stored(): Promise<readonly Figure[]> {
   const folders = [dataFolder(), dataFolder()] as const;
   try {

@@ -9,7 +9,10 @@ const devices = 1000;
 /** The first ones are for the compiler. */
 const rounds = { warmup: 10, measured: 40 };
 
-/** Questions of people who look at an account: the first page, one far down, and filters that many, few or none of the alerts pass. */
+/**
+ * Questions of people who look at an account: the first page, one far down, and filters that many, few or none of the
+ * alerts pass.
+ */
 const questions: Readonly<Record<string, string>> = {
   first: "",
   open: "?limit=100&state=open",

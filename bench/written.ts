@@ -59,7 +59,9 @@ async function measure({ name, trackers, records, everyMs, settleMs, limit }: Ra
   }
 }
 
-/** Bytes that go to the disk for each position, all that the service writes: log, pages, blocks and states. Linux only. */
+/**
+ * Bytes that go to the disk for each position, all that the service writes: log, pages, blocks and states. Linux only.
+ */
 export async function written(): Promise<readonly Figure[]> {
   if (!existsSync("/proc/self/io")) return [];
   const figures: Figure[] = [];

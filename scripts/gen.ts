@@ -1,6 +1,6 @@
 /**
- * Writes the files that are made from the code: `npm run gen`. `npm run gen -- --check` writes nothing, names every file that is not
- * what the code gives, and exits with 1 if there is one.
+ * Writes the files that are made from the code: `npm run gen`. `npm run gen -- --check` writes nothing, names every
+ * file that is not what the code gives, and exits with 1 if there is one.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// npm run new-protocol NAME: begins a protocol: its module, a vector that fails until the module is written, and its place in the list.
+// npm run new-protocol NAME: begins a protocol: its module, a vector that fails until the module is written, and its
+// place in the list.
 import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -79,7 +79,10 @@ export interface App {
   stop(): Promise<void>;
 }
 
-/** Builds every part from the configuration, starts them in the order of their needs, and stops them in the other. `pid`: this process, for the store's lock; `clock`: a test's own. */
+/**
+ * Builds every part from the configuration, starts them in the order of their needs, and stops them in the other.
+ * `pid`: this process, for the store's lock; `clock`: a test's own.
+ */
 export async function startApp(config: Config, pid: number, clock = systemClock): Promise<App> {
   const metrics = createMetrics({ processMetrics: true });
   const lost = metrics.counter("waybeam_log_lines_lost_total", "Lines of the log that could not be written.", [])({});
@@ -132,7 +135,7 @@ export function secretFile({ data, secret }: Config): string {
   return secret.file === "" ? join(data, "secret.key") : secret.file;
 }
 
-/** Makes a new key for the secrets of a data folder that no service uses, and seals them all by it; gives the file of the key. */
+/** Seals all secrets of a data folder that no service uses by a new key. Answers the key's file. */
 export async function rotateSecret(config: Config, pid: number): Promise<string> {
   const store = await openStore(config, createLog("error"), pid, { rotate: true });
   await store.close();
@@ -215,7 +218,7 @@ async function startParts(
   }
 }
 
-/** A clock that is doubted is told and no reason to be not ready: the service does its work for all but the reports from the future, and another node's clock is no better. */
+/** A clock that is doubted is told, but it is no reason to be not ready: another machine's clock is no better. */
 function healthOf(
   store: OpenedStore,
   { ingest, follower }: { readonly ingest: Ingest; readonly follower: Follower },
@@ -312,7 +315,7 @@ function createIngest(
   return { engine, ingest, follower, histories: new FoldedHistories({ ...store, heads: follower }), kept };
 }
 
-/** What the first start made, told by the first start that succeeded: one that found its port taken has shown it to nobody. */
+/** What the first start made. A start that found its port taken has told nobody, so the next one tells it. */
 async function introduction(config: Config, store: Store): Promise<Pick<App, "created" | "operatorKey">> {
   if ((await store.accounts.findSetting("introduced")) !== undefined) return {};
   const { userName, apiKey, operatorKey: made } = (await readStored(config.data)) ?? {};
@@ -379,7 +382,7 @@ interface Parts {
   readonly mailer: Mailer | undefined;
 }
 
-/** Trackers first, so that what they sent is committed and acknowledged, before other processes follow them; beside them what is on its way to people and programs. */
+/** Trackers first, so that all they sent is acknowledged before others follow them; people and programs beside. */
 async function stopInOrder(parts: Parts): Promise<void> {
   parts.health.stopping();
   const sent = parts.outbox.stop();

@@ -30,7 +30,10 @@ export function credentialsFile(directory: string): string {
   return join(directory, "credentials.json");
 }
 
-/** Writes the credentials so that they are whole or not there, on disk when this resolves, readable by their owner only. A link in its place is replaced, not followed. */
+/**
+ * Writes the credentials so that they are whole or not there, on disk when this resolves, readable by their owner only.
+ * A link in its place is replaced, not followed.
+ */
 async function writeCredentials(directory: string, credentials: StoredCredentials): Promise<void> {
   const file = credentialsFile(directory);
   // Left there by an interrupted start, or by somebody who wants it to be written elsewhere.
@@ -49,7 +52,10 @@ async function writeCredentials(directory: string, credentials: StoredCredential
   await syncNames(directory);
 }
 
-/** Returns when the names of a folder's files are on disk: until then, a power cut may take away a file that is on disk itself. */
+/**
+ * Returns when the names of a folder's files are on disk: until then, a power cut may take away a file that is on disk
+ * itself.
+ */
 export async function syncNames(directory: string): Promise<void> {
   const handle = await open(directory, "r");
   try {
@@ -64,14 +70,20 @@ export async function addCredentials(directory: string, credentials: StoredCrede
   await writeCredentials(directory, { ...(await readStored(directory)), ...credentials });
 }
 
-/** Notes where the service listens now, for clients of this machine. A file that was removed or replaced by something else stays so. */
+/**
+ * Notes where the service listens now, for clients of this machine. A file that was removed or replaced by something
+ * else stays so.
+ */
 export async function updatePlaces(directory: string, places: { url: string; trackers: string }): Promise<void> {
   const stored = await readStored(directory);
   if (stored === undefined || (stored.url === places.url && stored.trackers === places.trackers)) return;
   await writeCredentials(directory, { ...stored, ...places });
 }
 
-/** What the file holds; undefined where there is none, or something else, a link to one included: that is somebody else's to keep up. */
+/**
+ * What the file holds; undefined where there is none, or something else, a link to one included: that is somebody
+ * else's to keep up.
+ */
 export async function readStored(directory: string): Promise<StoredCredentials | undefined> {
   const file = credentialsFile(directory);
   try {

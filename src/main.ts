@@ -1,4 +1,7 @@
-/** The program's entry: arguments, environment, signals, exit code. Everything else it loads only when it is needed, so that it starts fast. */
+/**
+ * The program's entry: arguments, environment, signals, exit code. Everything else it loads only when it is needed, so
+ * that it starts fast.
+ */
 import type { BackupContent, ConfigView, Host, Service, Terminal } from "./cli/host.ts";
 import type { LoadedConfig } from "./config/index.ts";
 import type { Manifest } from "./store/backup/index.ts";
@@ -85,7 +88,10 @@ async function rotateSecret(configFile: string | undefined): Promise<string> {
   }
 }
 
-/** Runs a program that works on a data folder beside the service. `ofFolder`: it works on the configured folder, so the configured store must be the embedded one. */
+/**
+ * Runs a program that works on a data folder beside the service. `ofFolder`: it works on the configured folder, so the
+ * configured store must be the embedded one.
+ */
 async function onData<T>(
   configFile: string | undefined,
   act: (
@@ -145,7 +151,9 @@ const tooNewAdvice = "Update the program, or choose another folder by WAYBEAM_DA
 const halfMovedAdvice =
   "Run `waybeam move-store` again with the same --from and --to: it begins anew. Or go on with the store that it copies, by WAYBEAM_STORE_URL and WAYBEAM_DATA.";
 
-/** Why the service or a program on its data can't start, where that is for the user to mend; a defect stays what it is. */
+/**
+ * Why the service or a program on its data can't start, where that is for the user to mend; a defect stays what it is.
+ */
 async function startFailure(failure: unknown, data: string): Promise<unknown> {
   const { DataFolderUnusable, dataFolderAdvice, openFailure } = await import("./store/sqlite/folder.ts");
   // Once the store is open, the service reads more of it.

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { codeLines, readSources, type Source } from "./support/sources.ts";
 
-/** What each room may import beside itself; a room that is not listed may not be there. `protocols/index` is that one file. */
+/**
+ * What each room may import beside itself; a room that is not listed may not be there. `protocols/index` is that one
+ * file.
+ */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   model: ["../package.json"],
   errors: [],
@@ -32,7 +35,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   simulator: ["protocols/index", "wire", "geo", "model", "ports"],
 };
 
-/** They put the parts together, so they see all of them; the credentials file is what the first start leaves for the command line. */
+/**
+ * They put the parts together, so they see all of them; the credentials file is what the first start leaves for the
+ * command line.
+ */
 const compositionRoots: readonly string[] = ["app.ts", "credentials-file.ts", "main.ts"];
 
 /** Rooms of pure functions: neither packages nor the runtime's modules. */
@@ -184,14 +190,24 @@ describe("files", () => {
     assert.ok(median < medianLines, `median ${median}`);
   });
 
+  it("have comments within 120 characters", () => {
+    const long = sources.flatMap(({ path, text }) =>
+      text
+        .split("\n")
+        .filter((line) => line.length > 120 && /^\s*(?:\/\/|\/?\*)/.test(line) && !line.includes("biome-ignore"))
+        .map((line) => `${path}: ${line.trim()}`),
+    );
+    assert.deepEqual(long, []);
+  });
+
   it("say of everything they export what it is", () => {
     assert.deepEqual(code.flatMap(undocumented), []);
   });
 });
 
 /**
- * Exported declarations without a docstring right before them. The second of two under one name (an overload, the type of a schema)
- * shares the first one's, and so do constants that follow it line by line.
+ * Exported declarations without a docstring right before them. The second of two under one name (an overload, the type
+ * of a schema) shares the first one's, and so do constants that follow it line by line.
  */
 function undocumented(source: Source): string[] {
   const lines = source.text.split("\n");

@@ -21,7 +21,10 @@ function named(...names: string[]): readonly string[] {
   });
 }
 
-/** Suites whose answers depend on the store. What looks at the files of the embedded store, or needs no store, is not among them. */
+/**
+ * Suites whose answers depend on the store. What looks at the files of the embedded store, or needs no store, is not
+ * among them.
+ */
 const suites: Readonly<Record<string, readonly string[]>> = {
   "the REST API: each call, and what each may not change": [
     "test/fuzz/api.test.ts",

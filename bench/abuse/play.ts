@@ -16,7 +16,10 @@ export interface Result {
   readonly broken: readonly string[];
 }
 
-/** How long it takes: the measure before, the attempt at most once it is prepared, what comes after it, and all but the first together at least. */
+/**
+ * How long it takes: the measure before, the attempt at most once it is prepared, what comes after it, and all but the
+ * first together at least.
+ */
 export interface Pace {
   readonly short: boolean;
   readonly beforeMs: number;
@@ -93,7 +96,8 @@ function sceneOf(stage: Stage, attacker: Tenant, pace: Pace, { say, must }: Pick
     scale: (full, few) => (short ? few : full),
     devices: (count) => stage.register(attacker, count),
     user: (privileges, group) => stage.user(attacker, privileges, group),
-    // A service that has just started compiles its code while the first requests wait: every attempt is compared with one that runs.
+    // A service that has just started compiles its code while the first requests wait: every attempt is compared with
+    // one that runs.
     restart: async (between) => {
       await stage.restart(between);
       must(await calm(stage, pace, say), "others are answered as before after the restart");

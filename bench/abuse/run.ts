@@ -1,5 +1,5 @@
-// npm run abuse [-- --only NAME --seconds N --json]: what attackers, defects and accidents do to a service, and what another tenant feels of it.
-// Exit code 1 where something does not hold, 2 where the arguments are wrong.
+// npm run abuse [-- --only NAME --seconds N --json]: what attackers, defects and accidents do to a service, and what
+// another tenant feels of it. Exit code 1 where something does not hold, 2 where the arguments are wrong.
 import { parseArgs } from "node:util";
 import type { Attempt } from "./attempt.ts";
 import { attempts } from "./attempts/index.ts";
@@ -39,7 +39,10 @@ const pace: Pace = { short: false, beforeMs: 3000, mostMs: seconds * 1000, tailM
 const results: Result[] = [];
 let shared: Stage | undefined;
 
-/** The stage of an attempt: its own where it needs one, else the shared one, which is made anew where an attempt ended it. */
+/**
+ * The stage of an attempt: its own where it needs one, else the shared one, which is made anew where an attempt ended
+ * it.
+ */
 async function stageFor({ settings, alone }: Attempt): Promise<Stage> {
   if (settings === undefined && alone === undefined && shared?.stands) return shared;
   const stage = new Stage(await settings?.());

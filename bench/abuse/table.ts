@@ -22,7 +22,10 @@ const ms = (value: number) => (value >= 100 ? Math.round(value).toLocaleString("
 const pair = (before: Times, during: Times) =>
   `${ms(before.p50)}/${ms(before.p99)} → ${ms(during.p50)}/${ms(during.p99)} ms`;
 
-/** One attempt: what was tried and happened, what others felt (p50/p99 before → during), memory, and what does not hold. `times`: whether times are judged. */
+/**
+ * One attempt: what was tried and happened, what others felt (p50/p99 before → during), memory, and what does not hold.
+ * `times`: whether times are judged.
+ */
 export function rows(result: Result, times: boolean): string {
   const { attempt, before, during } = result;
   const broken = [...result.broken, ...(times ? tooSlow(result) : [])];

@@ -1,5 +1,6 @@
-// The other tenant, as a process of its own: trackers that report and are acknowledged, and users who ask the API, all the time and at a steady rate.
-// Argument: VictimPlan as JSON. Says `{ready: true}` when each tracker was acknowledged, and to each message what was felt since the one before.
+// The other tenant, as a process of its own: trackers that report and are acknowledged, and users who ask the API, all
+// the time and at a steady rate. Argument: VictimPlan as JSON. Says `{ready: true}` when each tracker was acknowledged,
+// and to each message what was felt since the one before.
 import { connect } from "node:net";
 import { constants, setPriority } from "node:os";
 import { AvlPacket, avlLogin } from "../support/avl.ts";
@@ -9,7 +10,8 @@ import type { Felt, VictimPlan } from "./felt.ts";
 import { Tally } from "./tally.ts";
 
 try {
-  // Other tenants have machines of their own. Here theirs shares the processors with the attack, and must not measure how long it waits for one itself.
+  // Other tenants have machines of their own. Here theirs shares the processors with the attack, and must not measure
+  // how long it waits for one itself.
   setPriority(constants.priority.PRIORITY_HIGH);
 } catch {
   // Only the superuser may: anybody else's figures count these waits, too.

@@ -146,7 +146,10 @@ export class Image {
     for (const { naming, content } of history.namings.slice(0, kept)) rename(this.#names, naming, base.root, content);
   }
 
-  /** The first path at which the folder is something else; undefined where it is nowhere. `unsure`: what a kill may have cut short. */
+  /**
+   * The first path at which the folder is something else; undefined where it is nowhere. `unsure`: what a kill may have
+   * cut short.
+   */
   difference(unsure: Operation | undefined): string | undefined {
     const named = new Set<string>();
     for (const [path, content] of this.#names.all()) {

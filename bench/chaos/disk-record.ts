@@ -13,7 +13,10 @@ export type Naming = { readonly index: number } & (
   | { readonly kind: "rename" | "link"; readonly from: string; readonly path: string }
 );
 
-/** What has changed of a file, or of the names in a folder, is on the disk as far as it happened before the operation of index `before`. */
+/**
+ * What has changed of a file, or of the names in a folder, is on the disk as far as it happened before the operation of
+ * index `before`.
+ */
 export interface Sync {
   readonly kind: "sync";
   readonly index: number;

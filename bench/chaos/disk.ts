@@ -12,8 +12,9 @@ const sectorBytes = 512;
 export type Cut = "nothing" | "some" | "sectors";
 
 /**
- * The disk of one folder: what the processes that load it do to its files is recorded, so that its power can be cut once they have ended. The kernel keeps what a killed process wrote; a power cut
- * keeps only what was synced, and of everything else what chance decides.
+ * The disk of one folder: what the processes that load it do to its files is recorded, so that its power can be cut
+ * once they have ended. The kernel keeps what a killed process wrote; a power cut keeps only what was synced, and of
+ * everything else what chance decides.
  */
 export class Disk {
   readonly #root: string;
@@ -41,7 +42,10 @@ export class Disk {
     return this.#read().count;
   }
 
-  /** Cuts the power: the folder becomes what is left. Gives how many operations were lost, or a part of them. The processes must have ended. */
+  /**
+   * Cuts the power: the folder becomes what is left. Gives how many operations were lost, or a part of them. The
+   * processes must have ended.
+   */
   cut(cut: Cut, random: () => number): number {
     const { operations } = this.#read();
     this.#verify();

@@ -58,13 +58,19 @@ export interface Fault {
   readonly name: string;
   /** What happens, for the table. */
   readonly does: string;
-  /** What must hold of this fault alone. After every fault, no acknowledged record is missing, none is stored twice, and derived values are those of the plain fold. */
+  /**
+   * What must hold of this fault alone. After every fault, no acknowledged record is missing, none is stored twice, and
+   * derived values are those of the plain fold.
+   */
   readonly holds?: string;
   /** Says why this machine can't play the fault. Absent, or returns undefined: the machine can. */
   readonly impossible?: () => string | undefined;
   /** The fault changes the service's clock, so times of arrival are not compared. */
   readonly clock?: true;
-  /** Absent: the trackers report of the days since 20 days ago, and the fault may be played on a folder that others have left. */
+  /**
+   * Absent: the trackers report of the days since 20 days ago, and the fault may be played on a folder that others have
+   * left.
+   */
   readonly histories?: Histories;
   readonly run: (scene: Scene) => Promise<void>;
 }

@@ -9,8 +9,8 @@ import {
 import type { Histories } from "./fault.ts";
 
 /*
- * Trackers that report as fast as they are acknowledged. Each tells its history in its own way: in order, late in random order, twice, several reports of a
- * moment, or with a clock that stands still.
+ * Trackers that report as fast as they are acknowledged. Each tells its history in its own way: in order, late in
+ * random order, twice, several reports of a moment, or with a clock that stands still.
  */
 
 /** The number of messages that are shuffled together. */
@@ -69,7 +69,10 @@ const kinds: readonly Kind[] = [
 /** The time before a tracker connects again, ms. */
 const againMs = 50;
 
-/** After this time without an acknowledgement, a tracker connects anew and sends the message again, ms. Real trackers wait longer. */
+/**
+ * After this time without an acknowledgement, a tracker connects anew and sends the message again, ms. Real trackers
+ * wait longer.
+ */
 const patienceMs = 2000;
 
 /** Trackers that connect again whenever their connection ends, until `rest`. */
@@ -111,7 +114,10 @@ export class Fleet {
     return this.trackers.reduce((sum, { acked }) => sum + acked, 0);
   }
 
-  /** Lets each tracker report to a port on a single connection, so that an acknowledgement is that of the message in flight. */
+  /**
+   * Lets each tracker report to a port on a single connection, so that an acknowledgement is that of the message in
+   * flight.
+   */
   drive(port: number): void {
     this.rest();
     const drive = ++this.#drive;

@@ -17,7 +17,10 @@ export type Starting = (environment: Preloaded) => ChildProcess;
 /** What became of a command: it was killed, or it ended by itself. */
 export type Outcome = "killed" | Ended;
 
-/** Kills of one command at random operations on a disk, however fast the machine is: half of the time at any of them, a quarter at one of the last. A quarter of the time it may end. */
+/**
+ * Kills of one command at random operations on a disk, however fast the machine is: half of the time at any of them, a
+ * quarter at one of the last. A quarter of the time it may end.
+ */
 export class Interruptions {
   readonly #scene: Scene;
   readonly #what: string;
@@ -39,8 +42,8 @@ export class Interruptions {
   }
 
   /**
-   * Runs it on the disk of a folder. Kills it at one of its operations, or when the service is ready that it starts, or lets it end. `power`: half of the time the power of that disk is cut then, whether it was
-   * killed or not.
+   * Runs it on the disk of a folder. Kills it at one of its operations, or when the service is ready that it starts, or
+   * lets it end. `power`: half of the time the power of that disk is cut then, whether it was killed or not.
    */
   async run(folder: string, power: boolean, start: Starting): Promise<Outcome> {
     const { random, count } = this.#scene;

@@ -4,7 +4,8 @@ import { dataFolder, removeFolder } from "../../test/support/service.ts";
 import { missing, run } from "./machine.ts";
 
 /*
- * Libraries that the dynamic linker loads into the service before all others (LD_PRELOAD): their functions take the place of those of the C library. Their sources are in preload/.
+ * Libraries that the dynamic linker loads into the service before all others (LD_PRELOAD): their functions take the
+ * place of those of the C library. Their sources are in preload/.
  */
 
 /** Says why no such library can be made; undefined where one can. */

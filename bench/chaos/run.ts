@@ -1,5 +1,5 @@
-// npm run chaos [-- --only NAME --rounds N --seed N --json]: what crashes, full and failing disks, clocks and damage do to what trackers were promised.
-// Exit code 1 where something does not hold, 2 where the arguments are wrong.
+// npm run chaos [-- --only NAME --rounds N --seed N --json]: what crashes, full and failing disks, clocks and damage do
+// to what trackers were promised. Exit code 1 where something does not hold, 2 where the arguments are wrong.
 import { parseArgs } from "node:util";
 import { faults } from "./faults/index.ts";
 import { type Pace, play, type Result } from "./stage.ts";

@@ -88,7 +88,10 @@ export class Stage {
     return { fault, seed, messages, ...this.#stored, counted: this.#counted, broken };
   }
 
-  /** Kills the service once more, compares again, stops it, and reads everything with `waybeam check`. Returns what does not hold. */
+  /**
+   * Kills the service once more, compares again, stops it, and reads everything with `waybeam check`. Returns what does
+   * not hold.
+   */
   finish(): Promise<readonly string[]> {
     return this.#broken(async () => {
       await this.#end((service) => service.kill());

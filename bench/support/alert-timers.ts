@@ -1,6 +1,7 @@
-// The alert engine with devices that report nothing but that they are there, each once in 50 seconds, by the real clock. Arguments: devices, seconds
-// measured. Answers the processor's time, ms, without any rule and with one that calls a device offline after a minute, so that each timer is looked at as often
-// as it can be; and how many devices were told due, which should be none.
+// The alert engine with devices that report nothing but that they are there, each once in 50 seconds, by the real
+// clock. Arguments: devices, seconds measured. Answers the processor's time, ms, without any rule and with one that
+// calls a device offline after a minute, so that each timer is looked at as often as it can be; and how many devices
+// were told due, which should be none.
 
 import { RuleEngine } from "../../src/alerts/index.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";

@@ -1,5 +1,6 @@
-// One tracker's backlog, as a process of its own. Arguments: port, IMEI, records in all, records a packet, packets in flight, the order (newest: newest first; random), and the most
-// seconds. Says how many records were acknowledged, and the rates of the first and of the last tenth of these.
+// One tracker's backlog, as a process of its own. Arguments: port, IMEI, records in all, records a packet, packets in
+// flight, the order (newest: newest first; random), and the most seconds. Says how many records were acknowledged, and
+// the rates of the first and of the last tenth of these.
 import { connect } from "node:net";
 import { crc16Arc } from "../../src/wire/checksums.ts";
 import { AvlPacket, avlLogin } from "./avl.ts";

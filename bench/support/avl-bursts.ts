@@ -1,5 +1,6 @@
-// Trackers that drive through a city, with one packet of one position in flight each. They stand by until a message tells for how many ms they are to send,
-// answer it with what came of that, and go on where they were with the next. Arguments: port, connections. Its first message says that all are logged in.
+// Trackers that drive through a city, with one packet of one position in flight each. They stand by until a message
+// tells for how many ms they are to send, answer it with what came of that, and go on where they were with the next.
+// Arguments: port, connections. Its first message says that all are logged in.
 import { connect, type Socket } from "node:net";
 import { AvlPacket, avlImei, avlLogin } from "./avl.ts";
 import { cityJourney } from "./city.ts";

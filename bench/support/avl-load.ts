@@ -1,9 +1,10 @@
-// Trackers with one packet in flight each, as a process of its own. Arguments: port, connections, records a packet, warm-up and measured seconds, and
-// ms from one packet of a tracker to its next (0: as soon as the one before is acknowledged), how many days ago the first position was, and which packets
-// are late (0: none; 10: every tenth), how many days ago the first position of an earlier run was, and the moment from which all runs count their days
-// (0: now); whether positions are of the moment of their sending (1: yes), and the number of the first tracker. One half of the late positions lie anywhere
-// between this run's first position and the newest, the other half in the first minutes of the earlier run. Each run against the same service needs days of
-// its own: positions between stored ones are late.
+// Trackers with one packet in flight each, as a process of its own. Arguments: port, connections, records a packet,
+// warm-up and measured seconds, and ms from one packet of a tracker to its next (0: as soon as the one before is
+// acknowledged), how many days ago the first position was, and which packets are late (0: none; 10: every tenth), how
+// many days ago the first position of an earlier run was, and the moment from which all runs count their days (0: now);
+// whether positions are of the moment of their sending (1: yes), and the number of the first tracker. One half of the
+// late positions lie anywhere between this run's first position and the newest, the other half in the first minutes of
+// the earlier run. Each run against the same service needs days of its own: positions between stored ones are late.
 import { connect, type Socket } from "node:net";
 import { AvlPacket, avlImei, avlLogin } from "./avl.ts";
 import { percentile } from "./percentile.ts";

@@ -10,11 +10,17 @@ export interface Elements {
 /** Where a tracker is when, and what it reports beside. */
 export interface Journey {
   readonly elements: Elements;
-  /** Writes position, speed and whatever else changes into the record at that offset. `time`: epoch ms; `step` counts the records. */
+  /**
+   * Writes position, speed and whatever else changes into the record at that offset. `time`: epoch ms; `step` counts
+   * the records.
+   */
   place(view: DataView, at: number, time: number, step: number): void;
 }
 
-/** What a car tracker sends with usual settings, each second some 15 m further along a line, which fits the speeds that it reports. */
+/**
+ * What a car tracker sends with usual settings, each second some 15 m further along a line, which fits the speeds that
+ * it reports.
+ */
 const line: Journey = {
   elements: {
     ones: [
@@ -45,7 +51,10 @@ const line: Journey = {
 /** Offset of the first record in a packet. */
 const head = 10;
 
-/** A Codec 8 packet of so many records (Teltonika, "Codec 8 protocol sending over TCP"), whose times and positions are set for each sending. */
+/**
+ * A Codec 8 packet of so many records (Teltonika, "Codec 8 protocol sending over TCP"), whose times and positions are
+ * set for each sending.
+ */
 export class AvlPacket {
   readonly bytes: Uint8Array;
   readonly #view: DataView;

@@ -1,4 +1,5 @@
-// A bare node:http server that answers every request with the same bytes and headers. Argument: a file with the body; the rest are headers, `name: value`.
+// A bare node:http server that answers every request with the same bytes and headers. Argument: a file with the body;
+// the rest are headers, `name: value`.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 

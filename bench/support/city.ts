@@ -37,7 +37,9 @@ const elements: Journey["elements"] = {
     [72, 0],
   ],
 };
-/** Offsets of what changes, in a record: two bytes of the event and the count of all, then each group after its count. */
+/**
+ * Offsets of what changes, in a record: two bytes of the event and the count of all, then each group after its count.
+ */
 const ones = 24 + 2 + 1;
 const twos = ones + elements.ones.length * 2 + 1;
 const fours = twos + elements.twos.length * 3 + 1;
@@ -50,8 +52,9 @@ const rpmAt = twos + 4 * 3 + 1;
 const temperatureAt = fours + 2 * 5 + 1;
 
 /**
- * The way of a tracker through the city: round and round, now faster and now slower. A door is opened now and then, the tank is filled every two
- * hours, a cold store grows warm and cold; where it is and what it reports depends on the time alone, so each run goes on elsewhere.
+ * The way of a tracker through the city: round and round, now faster and now slower. A door is opened now and then, the
+ * tank is filled every two hours, a cold store grows warm and cold; where it is and what it reports depends on the time
+ * alone, so each run goes on elsewhere.
  */
 export function cityJourney(index: number): Journey {
   const radius = 3 + (index % 50) / 5;
@@ -90,8 +93,9 @@ export function cityPlace(index: number, halfKm: number): readonly [number, numb
 }
 
 /**
- * Zone number `index`, with some hundred metres to a kilometre from its middle: two of three are circles, the others polygons and routes.
- * `halfKm`: half the width of the square that they lie in; where it grows with their number, as many lie over each place.
+ * Zone number `index`, with some hundred metres to a kilometre from its middle: two of three are circles, the others
+ * polygons and routes. `halfKm`: half the width of the square that they lie in; where it grows with their number, as
+ * many lie over each place.
  */
 export function cityZone(index: number, halfKm = cityKm): Zone {
   const [longitude, latitude] = cityPlace(index, halfKm);

@@ -10,7 +10,10 @@ import {
 import { removeFolder } from "../../test/support/service.ts";
 import type { Figure } from "./figures.ts";
 
-/** A fleet that the page reads from this bench: registering as many devices with the service takes hours. Device n is `d<n>`. */
+/**
+ * A fleet that the page reads from this bench: registering as many devices with the service takes hours. Device n is
+ * `d<n>`.
+ */
 export interface PretendedFleet {
   readonly devices: number;
   /** Where a device is when the stream is asked for the `turn`th time; 0 is the present. */

@@ -8,8 +8,8 @@ import { systemClock } from "../../src/observe/index.ts";
 const usersEach = 100;
 
 /**
- * Puts accounts of a hundred users into the data folder of a service that does not run: copies of its first account and owner. Gives a file with tokens
- * of so many of the users, who are spread over all accounts.
+ * Puts accounts of a hundred users into the data folder of a service that does not run: copies of its first account and
+ * owner. Gives a file with tokens of so many of the users, who are spread over all accounts.
  */
 export function fillAccounts(directory: string, accounts: number, asking: number): string {
   const database = new DatabaseSync(join(directory, "waybeam.db"));

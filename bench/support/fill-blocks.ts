@@ -35,8 +35,10 @@ interface History {
 }
 
 /**
- * Makes a data folder with devices, their positions in blocks, and what follows from these. The service itself makes the folder and the first device. The blocks of one device of each fleet are
- * packed once and written for all of its devices, in the order of time, as they would have been packed. Devices have the first IMEI numbers of the load's fleet, one fleet after the other.
+ * Makes a data folder with devices, their positions in blocks, and what follows from these. The service itself makes
+ * the folder and the first device. The blocks of one device of each fleet are packed once and written for all of its
+ * devices, in the order of time, as they would have been packed. Devices have the first IMEI numbers of the load's
+ * fleet, one fleet after the other.
  */
 export async function fillBlocks(directory: string, fleets: readonly Fleet[]): Promise<void> {
   const devices = fleets.reduce((sum, fleet) => sum + fleet.devices, 0);

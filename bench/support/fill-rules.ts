@@ -36,8 +36,8 @@ export async function fillRules(
 }
 
 /**
- * A rule for devices. By its number, one in five must hold for half a minute, one is in force by day only, and one has a condition; each has a cooldown of two
- * minutes. Nobody is told: sending is not measured.
+ * A rule for devices. By its number, one in five must hold for half a minute, one is in force by day only, and one has
+ * a condition; each has a cooldown of two minutes. Nobody is told: sending is not measured.
  */
 export function ruleOf(trigger: AlertTrigger, number: number, devices: readonly string[]): AlertRuleFields {
   const variant = number % 5;

@@ -1,5 +1,6 @@
 // Keep-alive connections that ask the same again and again, on raw sockets so that the client costs little.
-// Arguments: port, connections, warm-up seconds, measured seconds, token (or @FILE with one a line, used in turn), paths (in turn).
+// Arguments: port, connections, warm-up seconds, measured seconds, token (or @FILE with one a line, used in turn),
+// paths (in turn).
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { percentile } from "./percentile.ts";

@@ -1,4 +1,5 @@
-// Devices that report over HTTP, one after the other on a few connections. Arguments: port, devices, reports of each, seconds from one report of a device to its next.
+// Devices that report over HTTP, one after the other on a few connections. Arguments: port, devices, reports of each,
+// seconds from one report of a device to its next.
 import { connect } from "node:net";
 import { avlImei } from "./avl.ts";
 

@@ -16,7 +16,10 @@ export interface Load {
   readonly p99: number;
 }
 
-/** Asks for the paths in turn on 64 connections for some seconds. `token`: of every request, or `@FILE` with one a line, used in turn. */
+/**
+ * Asks for the paths in turn on 64 connections for some seconds. `token`: of every request, or `@FILE` with one a line,
+ * used in turn.
+ */
 export async function load(
   port: number,
   token: string,

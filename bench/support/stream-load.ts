@@ -1,6 +1,7 @@
-// Live streams that each follow some devices, on raw sockets so that the client costs little. Arguments: port, token, streams, devices, and how many devices
-// each stream follows. Says when all have the present. Then, for each message with a number of seconds, it measures so long, and says what came.
-// The trackers are those of avl-load with positions of the moment: their times tell how old an event is, their speeds count on, so a gap shows what is missing.
+// Live streams that each follow some devices, on raw sockets so that the client costs little. Arguments: port, token,
+// streams, devices, and how many devices each stream follows. Says when all have the present. Then, for each message
+// with a number of seconds, it measures so long, and says what came. The trackers are those of avl-load with positions
+// of the moment: their times tell how old an event is, their speeds count on, so a gap shows what is missing.
 import { connect } from "node:net";
 import { avlImei } from "./avl.ts";
 import { percentile } from "./percentile.ts";

@@ -22,7 +22,10 @@ export function useSession(of: SessionOfClient): void {
   session = of;
 }
 
-/** Sends a request with the session; where the session has ended, once more after the person has signed in again: a form loses nothing. */
+/**
+ * Sends a request with the session; where the session has ended, once more after the person has signed in again: a form
+ * loses nothing.
+ */
 export async function send(request: Request): Promise<Response> {
   const again = request.clone();
   const response = await fetch(withToken(request));

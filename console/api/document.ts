@@ -35,7 +35,9 @@ export function readSchemas(): Promise<Readonly<Record<string, ValueSchema>>> {
   return read;
 }
 
-/** What of a value does not fit its schema; undefined: nothing that these keywords tell. The service has the last word. */
+/**
+ * What of a value does not fit its schema; undefined: nothing that these keywords tell. The service has the last word.
+ */
 export type Misfit = "type" | "choice" | "form" | "short" | "long" | "low" | "high" | "many";
 
 /** Compares a value with its schema in the keywords above. Others the service checks alone. */

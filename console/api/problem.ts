@@ -33,7 +33,8 @@ export function problemOfAnswer(body: unknown, response: Response): Problem {
 }
 
 /**
- * The details by the field that they name: the service writes `body/name: why`, or `/name why`. What names no field of the form stands under "".
+ * The details by the field that they name: the service writes `body/name: why`, or `/name why`. What names no field of
+ * the form stands under "".
  */
 export function byField(details: readonly string[], fields: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();

@@ -67,7 +67,9 @@ function sessionIn(answered: unknown): Session | undefined {
   return (answered as { readonly session: Session | null }).session ?? undefined;
 }
 
-/** Where another person has signed in meanwhile, in another tab perhaps, nothing of what the page holds is for that one. */
+/**
+ * Where another person has signed in meanwhile, in another tab perhaps, nothing of what the page holds is for that one.
+ */
 function take(answered: unknown): void {
   const before = current;
   current = sessionIn(answered);
@@ -79,7 +81,10 @@ export async function loadSession(): Promise<void> {
   take(await ask("GET", "/api/session"));
 }
 
-/** Resolves when the session is good: at once, or when the person has signed in again. Where no answer comes it resolves, too. */
+/**
+ * Resolves when the session is good: at once, or when the person has signed in again. Where no answer comes it
+ * resolves, too.
+ */
 export async function checkSession(): Promise<void> {
   const answered = await ask("GET", "/api/session").catch(() => undefined);
   if (answered === undefined) return;

@@ -14,7 +14,10 @@ export interface ExportWish {
 /** Formats of a file, as the service has them. */
 export const exportFormats = ["csv", "gpx", "kml", "geojson"] as const satisfies readonly Query["format"][];
 
-/** The address of a device's past as a file. The browser asks for it itself, with the session's cookie: a file may be larger than what a page holds. */
+/**
+ * The address of a device's past as a file. The browser asks for it itself, with the session's cookie: a file may be
+ * larger than what a page holds.
+ */
 export function exportAddress(deviceId: string, wish: ExportWish): string {
   return `/api/devices/${encodeURIComponent(deviceId)}/export?${new URLSearchParams({ ...wish })}`;
 }

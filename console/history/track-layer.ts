@@ -3,7 +3,9 @@ import type { components } from "../api/schema.ts";
 import { nothing, setData } from "../map/map.ts";
 import type { MapColours } from "../map/style.ts";
 
-/** Colours of the speed classes: from dark blue to orange, so that also who sees few colours can tell slow from fast. */
+/**
+ * Colours of the speed classes: from dark blue to orange, so that also who sees few colours can tell slow from fast.
+ */
 export const speedColours = ["#30346b", "#2f6c8e", "#1f988b", "#5ec962", "#c9b70c", "#e8622a"] as const;
 
 const [standing, slow, town, road, fast, fastest] = speedColours;

@@ -29,7 +29,10 @@ export interface Picture {
   readonly inView: number;
 }
 
-/** Up to this many are drawn one by one: between what was measured as cheap and as too much, docs/decisions/0037-console.md. */
+/**
+ * Up to this many are drawn one by one: between what was measured as cheap and as too much,
+ * docs/decisions/0037-console.md.
+ */
 export const mostSingles = 3000;
 /** Side of a cell, pixels: a bubble and the space around it. */
 export const cellPixels = 60;
@@ -54,7 +57,9 @@ function rowsInView(store: FleetStore, view: View, shown: Uint8Array | undefined
   return rows.subarray(0, count);
 }
 
-/** Decides what is drawn. The cells lie fast on the world, so that bubbles stay where they are while the map is moved. */
+/**
+ * Decides what is drawn. The cells lie fast on the world, so that bubbles stay where they are while the map is moved.
+ */
 export function pictureOf(store: FleetStore, view: View, shown?: Uint8Array, most = mostSingles): Picture {
   const rows = rowsInView(store, view, shown);
   const few = rows.length <= most;

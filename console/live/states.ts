@@ -25,7 +25,9 @@ export const freshMs = 5 * 60_000;
 /** Without contact for this time a device is offline. The legend says so. */
 export const offlineMs = 10 * 60_000;
 
-/** The number of a device's state. An alert goes before everything: it must not vanish because its device falls silent. */
+/**
+ * The number of a device's state. An alert goes before everything: it must not vanish because its device falls silent.
+ */
 export function stateOf(facts: Facts, now: number): number {
   return deviceStates.indexOf(nameOf(facts, now));
 }

@@ -36,15 +36,19 @@ const criticalBit = 4;
 const placedBit = 8;
 const openAlertBit = 16;
 
-/** A vehicle that moved further between two reports is not shown sliding over the map: a share of the world's width, some 4 km. */
+/** A vehicle that moved further between two reports does not slide over the map: a share of the world's width, 4 km. */
 const longestSlide = 0.0001;
 
 /**
- * The newest state of every device, in typed arrays: 50,000 of them take some 5 MB, change without garbage, and their part for the map goes to the graphics processor as it is.
- * A device keeps its row until it is removed; rows of removed ones are used again.
+ * The newest state of every device, in typed arrays: 50,000 of them take some 5 MB, change without garbage, and their
+ * part for the map goes to the graphics processor as it is. A device keeps its row until it is removed; rows of removed
+ * ones are used again.
  */
 export class FleetStore {
-  /** For the map, `stride` bytes a row: x and y before, x and y now (less the origin), seconds of the change; then state, heading, two that the map uses. */
+  /**
+   * For the map, `stride` bytes a row: x and y before, x and y now (less the origin), seconds of the change; then
+   * state, heading, two that the map uses.
+   */
   bytes = new Uint8Array(0);
   /** Rows in use and free ones between them. */
   rows = 0;

@@ -21,7 +21,10 @@ const lookMs = 15_000;
 const silentMs = 30_000;
 const answerMs = 10_000;
 
-/** Follows the stream of the service, from a place on, until the answer is called. What was missed while the connection was lost comes by the last event's id. */
+/**
+ * Follows the stream of the service, from a place on, until the answer is called. What was missed while the connection
+ * was lost comes by the last event's id.
+ */
 export function follow(place: StreamPlace, hearer: StreamHearer): () => void {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -58,7 +61,8 @@ export function follow(place: StreamPlace, hearer: StreamHearer): () => void {
     if (!ended) timer = setTimeout(open, waitMs(failures, Math.random()));
   }
 
-  // A network that fell silent ends no connection, and a page hears nothing of the stream's heartbeats: so it asks whether the service is there.
+  // A network that fell silent ends no connection, and a page hears nothing of the stream's heartbeats: so it asks
+  // whether the service is there.
   async function look(): Promise<void> {
     if (source?.readyState !== EventSource.OPEN || Date.now() - heardAt < silentMs) return;
     heardAt = Date.now();

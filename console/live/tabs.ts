@@ -38,8 +38,10 @@ const answerMs = 3000;
 const hiddenMs = 5000;
 
 /**
- * Follows the stream, once for all tabs of a browser: over HTTP/1.1 a browser has six connections for all pages of a service, and a stream holds one of them. A lock says which tab leads; when it
- * goes, the next one goes on where it ended. Locks are for secure pages (HTTPS, or this machine's own); elsewhere each tab has a stream of its own while somebody looks at it. `name`: of the person, whose tabs these are.
+ * Follows the stream, once for all tabs of a browser: over HTTP/1.1 a browser has six connections for all pages of a
+ * service, and a stream holds one of them. A lock says which tab leads; when it goes, the next one goes on where it
+ * ended. Locks are for secure pages (HTTPS, or this machine's own); elsewhere each tab has a stream of its own while
+ * somebody looks at it. `name`: of the person, whose tabs these are.
  */
 export function followTogether<P>(name: string, hearer: StreamHearer, state: TabState<P>): () => void {
   // Browsers have no locks in a page that came by plain HTTP, although the type says so.

@@ -33,7 +33,8 @@ function capsOf({ quotas, ...account }: Account): Record<string, Given> {
 }
 
 /**
- * What was changed, as a JSON patch. What was not touched is left out: the account shows the limits that hold, and one that is the service's setting is to go on following it. What is emptied follows it again.
+ * What was changed, as a JSON patch. What was not touched is left out: the account shows the limits that hold, and one
+ * that is the service's setting is to go on following it. What is emptied follows it again.
  */
 export function changesOf(draft: Record<string, Given>, before: Record<string, Given>) {
   return Object.keys(draft)

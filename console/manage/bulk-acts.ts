@@ -29,7 +29,10 @@ export async function removeTag(deviceId: string, tag: string, has: boolean): Pr
   if (has) await patchDevice(deviceId, [{ op: "remove", path: tagPath(tag) }]);
 }
 
-/** Puts devices into a group, or takes them out. Where somebody else has changed it meanwhile, the service refuses, and nothing is lost. */
+/**
+ * Puts devices into a group, or takes them out. Where somebody else has changed it meanwhile, the service refuses, and
+ * nothing is lost.
+ */
 export async function changeGroup(group: Group, ids: ReadonlySet<string>, isIn: boolean): Promise<void> {
   const devices = isIn ? [...new Set([...group.devices, ...ids])] : group.devices.filter((id) => !ids.has(id));
   const body: Operation[] = [

@@ -20,7 +20,10 @@ export const separators = [",", ";", "\t", "|"] as const;
 export const encodings = ["utf-8", "utf-16le", "utf-16be", "windows-1252"] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** How a file is written: by its mark, by the zeros of UTF-16, UTF-8 where it is valid, else Windows-1252, as older spreadsheets write it. */
+/**
+ * How a file is written: by its mark, by the zeros of UTF-16, UTF-8 where it is valid, else Windows-1252, as older
+ * spreadsheets write it.
+ */
 export function encodingOf(bytes: Uint8Array): Encoding {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return "utf-16le";
@@ -46,7 +49,10 @@ export function isNoText(bytes: Uint8Array): boolean {
   );
 }
 
-/** Reads CSV (RFC 4180). Unless it is said, the separator is that of the line `sep=`, or whichever the first line has the most of. */
+/**
+ * Reads CSV (RFC 4180). Unless it is said, the separator is that of the line `sep=`, or whichever the first line has
+ * the most of.
+ */
 export function readCsv(whole: string, wanted?: string): Csv {
   const named = /^sep=(.)\r?\n/i.exec(whole);
   const text = named ? whole.slice(named[0].length) : whole;
@@ -77,7 +83,10 @@ function separatorOf(text: string): string {
   return separators.toSorted((left, right) => line.split(right).length - line.split(left).length)[0] ?? ",";
 }
 
-/** A spreadsheet guards against formulas with a quote before them, and keeps digits as `="..."`. Both are none of the value. */
+/**
+ * A spreadsheet guards against formulas with a quote before them, and keeps digits as `="..."`. Both are none of the
+ * value.
+ */
 function plain(cell: string): string {
   return cell
     .trim()

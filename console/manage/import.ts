@@ -48,7 +48,10 @@ export function refusalOf({ columns, rows }: Csv): Refusal | undefined {
   return rows.length === 0 ? { kind: "empty" } : undefined;
 }
 
-/** The rows of a file as devices. Columns that the API has no field for are tags. `schema`: of the body, by the API's document. */
+/**
+ * The rows of a file as devices. Columns that the API has no field for are tags. `schema`: of the body, by the API's
+ * document.
+ */
 export function rowsOf(csv: Csv, known: ReadonlySet<string>, schema: ValueSchema): readonly ImportRow[] {
   const seen = new Set<string>();
   return csv.rows.map((row) => {

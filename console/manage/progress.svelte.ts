@@ -17,7 +17,8 @@ export class Bulk<T> {
 
   /** What failed, in the order of failing. */
   get failures(): ReadonlyMap<T, Problem> {
-    // The map is kept and not copied, so that each of 50,000 failures costs the same; who reads it hears of more by the count.
+    // The map is kept and not copied, so that each of 50,000 failures costs the same; who reads it hears of more by the
+    // count.
     return this.failed === 0 ? new Map() : this.#problems;
   }
 

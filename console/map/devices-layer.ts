@@ -172,7 +172,9 @@ function bubbleData({ bubbles }: Picture, { originX, originY }: FleetStore): Flo
   );
 }
 
-/** A matrix that takes places less an origin. The sum is made in double: at street zoom a float's error would be pixels. */
+/**
+ * A matrix that takes places less an origin. The sum is made in double: at street zoom a float's error would be pixels.
+ */
 function movedBy(matrix: ArrayLike<number>, x: number, y: number): Float32Array {
   const at = (index: number) => matrix[index] ?? 0;
   const moved = Float32Array.from(matrix);

@@ -18,7 +18,10 @@ void main() {
   v_turn = vec2(cos(angle), sin(angle));
 }`;
 
-/** Distances to the outline of each shape, inside below 0: an arrow, a ring with a dot, a square, a triangle, a hollow circle with a cross. */
+/**
+ * Distances to the outline of each shape, inside below 0: an arrow, a ring with a dot, a square, a triangle, a hollow
+ * circle with a cross.
+ */
 export const spriteFragment = `#version 300 es
 precision highp float;
 flat in uint v_state;
@@ -90,7 +93,9 @@ void main() {
   v_alert = a_place.w;
 }`;
 
-/** A disc in the ground's colour with a ring of the states' shares; a mark at its upper right where an alert is inside. */
+/**
+ * A disc in the ground's colour with a ring of the states' shares; a mark at its upper right where an alert is inside.
+ */
 export const bubbleFragment = `#version 300 es
 precision highp float;
 flat in vec4 v_shares;

@@ -1,8 +1,9 @@
 type Ring = readonly GeoJSON.Position[];
 
 /**
- * A country's shape for a flat map. On the globe a ring may cross the antimeridian: here its longitudes go on beyond 180 degrees, where the map draws both ends of the world. A ring around
- * a pole, as Antarctica's, does not close then, and is led along the pole.
+ * A country's shape for a flat map. On the globe a ring may cross the antimeridian: here its longitudes go on beyond
+ * 180 degrees, where the map draws both ends of the world. A ring around a pole, as Antarctica's, does not close then,
+ * and is led along the pole.
  */
 export function unwrapped(geometry: GeoJSON.Geometry): GeoJSON.Geometry {
   if (geometry.type === "Polygon") return { ...geometry, coordinates: geometry.coordinates.map(unwrappedRing) };

@@ -15,7 +15,10 @@ export async function readRuleTypes(): Promise<ReadonlyMap<string, readonly Para
   return typesOf((await readSchemas()).AlertRuleBody ?? {});
 }
 
-/** The types of rules with the fields of their parameters, as the document of the API tells them: what the service takes stands nowhere else. */
+/**
+ * The types of rules with the fields of their parameters, as the document of the API tells them: what the service takes
+ * stands nowhere else.
+ */
 export function typesOf(body: ValueSchema): ReadonlyMap<string, readonly ParameterField[]> {
   return new Map(
     (body.oneOf ?? []).flatMap(({ properties = {} }) => {

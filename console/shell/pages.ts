@@ -1,4 +1,6 @@
-/** Every page of the console and its path. The build writes the paths down, and the service answers these with the page. */
+/**
+ * Every page of the console and its path. The build writes the paths down, and the service answers these with the page.
+ */
 export const pages = {
   home: "/",
   map: "/map",

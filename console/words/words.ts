@@ -1,4 +1,7 @@
-/** A language's texts by key. `{name}` stands for a value; a key that ends in `.one` or `.other` is chosen by the number `count`. */
+/**
+ * A language's texts by key. `{name}` stands for a value; a key that ends in `.one` or `.other` is chosen by the number
+ * `count`.
+ */
 export type Words = Readonly<Record<string, string>>;
 
 /** Values of a text's places. */

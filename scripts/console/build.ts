@@ -1,6 +1,7 @@
 /**
- * Builds the console into console/dist: `npm run console:build`. `--if-older`: only where it is absent or older than what it is made of. `--serve`: a server for development, where a
- * change of a file shows at once. Each file is compressed once, here, and the service only sends it.
+ * Builds the console into console/dist: `npm run console:build`. `--if-older`: only where it is absent or older than
+ * what it is made of. `--serve`: a server for development, where a change of a file shows at once. Each file is
+ * compressed once, here, and the service only sends it.
  */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -12,7 +12,10 @@ interface City {
   readonly population: number | string;
 }
 
-/** `virtual:cities`: name, longitude, latitude and rank (0: the largest) of the largest cities, made of a package of 44,000 when the console is built. */
+/**
+ * `virtual:cities`: name, longitude, latitude and rank (0: the largest) of the largest cities, made of a package of
+ * 44,000 when the console is built.
+ */
 export function cities(): Plugin {
   return {
     name: "waybeam-cities",

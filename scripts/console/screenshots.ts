@@ -1,6 +1,6 @@
 /**
- * Pictures of each page of the console, light, dark and narrow, in `.tmp/screenshots`: `npm run screenshots`. For people to look at; no test. With the parts of paths as arguments only
- * those pages.
+ * Pictures of each page of the console, light, dark and narrow, in `.tmp/screenshots`: `npm run screenshots`. For
+ * people to look at; no test. With the parts of paths as arguments only those pages.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

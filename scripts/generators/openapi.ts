@@ -19,8 +19,9 @@ import { summaryOf } from "./api-summary.ts";
 import type { Generator } from "./generator.ts";
 
 /**
- * What `/openapi.json` says in short, so that a review sees what a change means for clients: each call on a line, and each schema and parameter on a line. A running service
- * gives the whole document; here the HTTP side is built over an empty store, and nothing listens.
+ * What `/openapi.json` says in short, so that a review sees what a change means for clients: each call on a line, and
+ * each schema and parameter on a line. A running service gives the whole document; here the HTTP side is built over an
+ * empty store, and nothing listens.
  */
 export const openApi: Generator = {
   file: "docs/generated/api-calls.md",

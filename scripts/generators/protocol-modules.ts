@@ -32,7 +32,10 @@ const required = ["title", "transports", "defaultPort", "manuals", "detect", "fr
 /** A module that is not whole: the message names the file, and the field where one is missing. */
 export class IncompleteModule extends Error {}
 
-/** The definition that a module exports under its id. Throws an IncompleteModule where the module has none, or a field is missing. */
+/**
+ * The definition that a module exports under its id. Throws an IncompleteModule where the module has none, or a field
+ * is missing.
+ */
 export async function loadProtocol(root: string, module: ProtocolModule): Promise<AnyProtocol> {
   const file = join("src/protocols", module.path);
   const protocol = await importedFrom(root, file, module.id);

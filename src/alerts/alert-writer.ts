@@ -13,7 +13,10 @@ import { speedOf } from "./values.ts";
 const commandsForMs = 5 * 60_000;
 /** A tracker's clock may be so far from ours; what it tells as farther away is not of this moment, ms. */
 const clockOffMs = 60 * 60_000;
-/** Alerts and notices of one report: far more than people read, and a commit holds. Two thousand rules of twenty recipients each would make 40,000 of one fix. */
+/**
+ * Alerts and notices of one report: far more than people read, and a commit holds. Two thousand rules of twenty
+ * recipients each would make 40,000 of one fix.
+ */
 export const mostAlerts = 100;
 const mostNotices = 500;
 /** Of one device's commit: what reports bring beyond is its next commit. */

@@ -40,8 +40,9 @@ export interface NamedZone {
 }
 
 /**
- * Fingerprint, 32 bits, of the part of a rule that says what it finds and when: type, parameters, conditions, schedule and hysteresis.
- * Name, text, recipients and the like change nothing in an alert that stands, nor does the order in which fields are written.
+ * Fingerprint, 32 bits, of the part of a rule that says what it finds and when: type, parameters, conditions, schedule
+ * and hysteresis. Name, text, recipients and the like change nothing in an alert that stands, nor does the order in
+ * which fields are written.
  */
 function fingerprintOf({ type, parameters, conditions, schedule, hysteresis }: AlertRule): number {
   const text = JSON.stringify([type, parameters, conditions, schedule, hysteresis], (_name, value: unknown) =>

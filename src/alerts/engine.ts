@@ -21,14 +21,20 @@ import { Timers } from "./timers.ts";
 import { DeviceWatch, type WatchTimers } from "./watch.ts";
 
 const lookMs = 1000;
-/** Devices whose timers wait to be set by what they reported; of more, each is set at once, so that no more states are held. */
+/**
+ * Devices whose timers wait to be set by what they reported; of more, each is set at once, so that no more states are
+ * held.
+ */
 const mostUnset = 10_000;
 /** Timers that are set at a time, with room for other work between. */
 const setAtOnce = 500;
 /** A device for which a look changed nothing is looked at again not before that, ms. */
 const againMs = 30_000;
 
-/** What was heard before the start without anything to store is forgotten. So many grace times after the start, a tracker that only keeps its connection alive was heard again. */
+/**
+ * What was heard before the start without anything to store is forgotten. So many grace times after the start, a
+ * tracker that only keeps its connection alive was heard again.
+ */
 const unheardGraces = 15;
 
 /** What the engine works with. */
@@ -44,13 +50,15 @@ export interface AlertEngineDeps extends RuleSources {
   readonly ids: Ids;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** What fell due while the service was down waits for this time after the start, ms: trackers need time to come back. */
+  /**
+   * What fell due while the service was down waits for this time after the start, ms: trackers need time to come back.
+   */
   readonly graceMs: number;
   /** Notices that the rules of one account may make in a minute. */
   readonly noticesPerMinute: number;
   /**
-   * Something may have become true for these devices by time alone: each is to be given a `tick`, and what that finds committed.
-   * One for which nothing comes of it is told again half a minute later.
+   * Something may have become true for these devices by time alone: each is to be given a `tick`, and what that finds
+   * committed. One for which nothing comes of it is told again half a minute later.
    */
   onDue(devices: readonly WatchedDevice[]): void;
 }
@@ -85,7 +93,10 @@ export class RuleEngine implements AlertEngine {
       if (account !== undefined) this.#setTimer({ device, standing, turn: ++this.#turn }, account, now + againMs);
     },
   };
-  /** What was followed since the last look. Timers are set by it then: a device that reports often costs that once a second, and not with each report. */
+  /**
+   * What was followed since the last look. Timers are set by it then: a device that reports often costs that once a
+   * second, and not with each report.
+   */
   #unset = new Map<DeviceKey, Followed>();
   /** Numbers the standings of devices, so that an older one never counts after a newer one. */
   #turn = 0;
@@ -155,7 +166,10 @@ export class RuleEngine implements AlertEngine {
     });
   }
 
-  /** Timers run from now on; what fell due before waits a minute. They are made from the rules and states in the background. */
+  /**
+   * Timers run from now on; what fell due before waits a minute. They are made from the rules and states in the
+   * background.
+   */
   start(): void {
     this.#begin(this.#beginnings.keys());
     this.#rebuild.start();

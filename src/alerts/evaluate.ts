@@ -29,10 +29,16 @@ export interface Finder {
   over(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void;
 }
 
-/** So many things can become true by time alone before one fix; a device that was silent for months with a daily schedule is not told of each day. */
+/**
+ * So many things can become true by time alone before one fix; a device that was silent for months with a daily
+ * schedule is not told of each day.
+ */
 const mostMoments = 64;
 
-/** The state after an observation, or after the moment that is looked at where there is none. The same object: nothing changed. */
+/**
+ * The state after an observation, or after the moment that is looked at where there is none. The same object: nothing
+ * changed.
+ */
 export function judgeRule(rule: CompiledRule, state: RuleState, seen: Seen, finder: Finder): RuleState {
   const time = rule.clock === "arrival" && seen.observation !== undefined ? seen.now : seen.time;
   const conditions = rule.conditions.length === 0 ? 0 : conditionBits(rule.conditions, state.conditions, seen);
@@ -139,8 +145,9 @@ function conditionEnded({ conditionFacts }: CompiledRule, bits: number): AlertFa
 }
 
 /**
- * Lets time go on without a report until a moment (`including` it, or up to it): what becomes true by itself is found at the very moment at which it does,
- * so it makes no difference when, how often, or whether at all it was looked meanwhile.
+ * Lets time go on without a report until a moment (`including` it, or up to it): what becomes true by itself is found
+ * at the very moment at which it does, so it makes no difference when, how often, or whether at all it was looked
+ * meanwhile.
  */
 export function advanceRule(
   rule: CompiledRule,
@@ -172,8 +179,8 @@ export function advanceRule(
 }
 
 /**
- * The next moment at which time alone may change a rule's state, on the clock of its type; Infinity: none. `seen` holds the last totals and when they were.
- * A rule finds nothing before it was made.
+ * The next moment at which time alone may change a rule's state, on the clock of its type; Infinity: none. `seen` holds
+ * the last totals and when they were. A rule finds nothing before it was made.
  */
 export function nextMoment(rule: CompiledRule, state: RuleState, seen: Seen): number {
   const { judge, schedule } = rule;
@@ -190,7 +197,10 @@ export function nextMoment(rule: CompiledRule, state: RuleState, seen: Seen): nu
   return Math.min(ready, schedule.nextChange(from));
 }
 
-/** Whether a state says nothing that a first one would not: it needs not be kept. `time`: on the clock of the rule's type. */
+/**
+ * Whether a state says nothing that a first one would not: it needs not be kept. `time`: on the clock of the rule's
+ * type.
+ */
 export function isForgettable(rule: CompiledRule, state: RuleState, time: number): boolean {
   if (state === initialState) return true;
   if (state.phase !== idle || state.level || state.memory.length > 0 || state.conditions !== 0) return false;

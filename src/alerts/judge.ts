@@ -5,9 +5,9 @@ import type { Observation } from "../model/observation.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
 
 /**
- * What a judge says of an observation. `nothing`: it does not speak of it, all stays as it was · `pulse`: it was true in between and is over already ·
- * `anew`: it is true and has begun again, though nobody saw the end of what stands raised.
- * Numbers, because they are compared for every rule and fix.
+ * What a judge says of an observation. `nothing`: it does not speak of it, all stays as it was · `pulse`: it was true
+ * in between and is over already · `anew`: it is true and has begun again, though nobody saw the end of what stands
+ * raised. Numbers, because they are compared for every rule and fix.
  */
 export const nothing = 0;
 export const no = 1;
@@ -17,7 +17,10 @@ export const anew = 4;
 /** One of the five. */
 export type Judgement = typeof nothing | typeof no | typeof yes | typeof pulse | typeof anew;
 
-/** What is known of a zone at a fix: bits. The position before was in it, the new one is, the straight line between touches it. */
+/**
+ * What is known of a zone at a fix: bits. The position before was in it, the new one is, the straight line between
+ * touches it.
+ */
 export const wasIn = 1;
 export const isIn = 2;
 export const crossed = 4;
@@ -50,7 +53,10 @@ export class Seen {
   observation: Observation | undefined = undefined;
   /** The observation has a credible position (`src/geo/credible.ts`): zones, speed and movement are judged. */
   placed = false;
-  /** Totals after the observation, and those before with their event time (0: it is the first). By time alone both are the last ones. */
+  /**
+   * Totals after the observation, and those before with their event time (0: it is the first). By time alone both are
+   * the last ones.
+   */
   totals: Totals = noTotals;
   previous: Totals = noTotals;
   previousTime = 0;
@@ -96,7 +102,10 @@ export const noEvents: readonly never[] = Object.freeze([]);
 export interface JudgeSetup {
   /** The rule's hysteresis: the value that must be passed back; null: the threshold itself. */
   readonly rearmAt: number | null;
-  /** Indices (in the account's zones) and names of the zones in `parameters.zones`, in their order; `noZone` and no name: it is gone. */
+  /**
+   * Indices (in the account's zones) and names of the zones in `parameters.zones`, in their order; `noZone` and no
+   * name: it is gone.
+   */
   readonly zones: readonly number[];
   readonly zoneNames: readonly string[];
 }
@@ -104,8 +113,8 @@ export interface JudgeSetup {
 /** A type of rule. */
 export interface RuleType<T extends AlertType> {
   /**
-   * What time alone can make true, and on which clock. `event`: that of the device's own reports, going on since the last one · `arrival`: ours ·
-   * `none`: only a report can.
+   * What time alone can make true, and on which clock. `event`: that of the device's own reports, going on since the
+   * last one · `arrival`: ours · `none`: only a report can.
    */
   readonly clock: "none" | "event" | "arrival";
   /** It happens at a moment and lasts not: it is never over, and can't be asked to hold. */

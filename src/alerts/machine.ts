@@ -49,8 +49,9 @@ export function readyAt(since: number, firedAt: number, calm: Calm): number {
 }
 
 /**
- * The next move of a rule: pure, the same for every type. Raised once, it must be over before it is raised again; it is raised only after it has been true
- * for as long as it must hold, and not before the cooldown since the last time is over (what is still true then is raised then). What was only between can't hold.
+ * The next move of a rule: pure, the same for every type. Raised once, it must be over before it is raised again; it is
+ * raised only after it has been true for as long as it must hold, and not before the cooldown since the last time is
+ * over (what is still true then is raised then). What was only between can't hold.
  */
 export function moveOf(course: Course, truth: Truth, time: number, calm: Calm): Move {
   switch (course.phase) {

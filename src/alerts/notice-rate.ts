@@ -1,8 +1,9 @@
 import { MinuteBudget } from "../shares/minute-budget.ts";
 
 /**
- * Limits the notices that the rules of an account make: a burst, and a number a minute. Each is a row and a call, and one report can make hundreds.
- * Critical alerts may make a minute's number more, on credit: a rule that tells of trifles must not use up what an SOS needs.
+ * Limits the notices that the rules of an account make: a burst, and a number a minute. Each is a row and a call, and
+ * one report can make hundreds. Critical alerts may make a minute's number more, on credit: a rule that tells of
+ * trifles must not use up what an SOS needs.
  */
 export class NoticeRate {
   readonly #perMinute: number;
@@ -19,7 +20,9 @@ export class NoticeRate {
     return { notices: Math.max(0, left), critical: left + this.#perMinute };
   }
 
-  /** These were committed. Critical alerts, and commits that were planned at the same time, may make more than was left. */
+  /**
+   * These were committed. Critical alerts, and commits that were planned at the same time, may make more than was left.
+   */
   made(account: number, notices: number, now: number): void {
     this.#budget.spend(account, notices, now);
   }

@@ -11,7 +11,10 @@ const settled = async () => {
   for (let at = 0; at < 20_000; at++) await Promise.resolve();
 };
 
-/** Makes the timers of an account with five hundred devices, of which some are damaged. `asked`: how often standings were read. `errors`: lines of the log. */
+/**
+ * Makes the timers of an account with five hundred devices, of which some are damaged. `asked`: how often standings
+ * were read. `errors`: lines of the log.
+ */
 async function rebuilt(context: TestContext, isDamaged: (device: DeviceKey) => boolean) {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const told = { asked: 0, errors: 0, made: new Set<DeviceKey>() };

@@ -7,7 +7,10 @@ import { type DeviceStore, StoreUnavailable } from "../ports/store.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import type { AccountRules } from "./rule-book.ts";
 
-/** Changes come in bursts (a fleet is registered, a list of rules replaced): an account's timers are made anew once for all of some seconds. */
+/**
+ * Changes come in bursts (a fleet is registered, a list of rules replaced): an account's timers are made anew once for
+ * all of some seconds.
+ */
 const gatherMs = 2000;
 /** Time after which to try again while the store can't be asked, ms. */
 const retryMs = 5000;
@@ -40,7 +43,9 @@ interface Unread {
   readonly error: unknown;
 }
 
-/** Makes the timers of accounts in the background: of all at the start, of one when its rules, groups or devices change. */
+/**
+ * Makes the timers of accounts in the background: of all at the start, of one when its rules, groups or devices change.
+ */
 export class Rebuild {
   readonly #sources: RebuildSources;
   readonly #target: RebuildTarget;
@@ -143,7 +148,10 @@ export class Rebuild {
       );
   }
 
-  /** One of which can't be read how it stands is undefined and is added to `unread`: that device has no timers until it reports, and all others have theirs. */
+  /**
+   * One of which can't be read how it stands is undefined and is added to `unread`: that device has no timers until it
+   * reports, and all others have theirs.
+   */
   async #standingsOf(devices: readonly DeviceKey[], unread: Unread[]): Promise<readonly (Standing | undefined)[]> {
     try {
       return await this.#sources.standings(devices);

@@ -135,7 +135,9 @@ export class DeviceReview implements Review {
     return settledText(rules, { time, states: this.#watching(states, time), totals }) === own;
   }
 
-  /** States as of a time, of the rules that watched by then. What a rule knew when it watched before is of another time. */
+  /**
+   * States as of a time, of the rules that watched by then. What a rule knew when it watched before is of another time.
+   */
   #watching(states: readonly RuleState[], time: number): readonly RuleState[] {
     return states.map((state, at) => ((this.#since[at] ?? 0) < time ? state : initialState));
   }
@@ -145,7 +147,8 @@ export class DeviceReview implements Review {
     const live = texts.read(device.key, standing.rules, rules);
     const end = this.#end(standing, live.states, told, now, until);
     const writer = new AlertWriter(device, wording, ids, now, room(device));
-    // What is newer than all that was followed is not late: it came shortly before a crash, or is made true by time alone.
+    // What is newer than all that was followed is not late: it came shortly before a crash, or is made true by time
+    // alone.
     writer.lateUntil = this.#setup.standing.time;
     const isWhole = write(this.#corrections(end.episodes, live.states, told, now, until), writer);
     const found = { alerts: writer.alerts, notices: writer.notices, ended: writer.ended, isWhole };
@@ -156,7 +159,8 @@ export class DeviceReview implements Review {
   }
 
   /**
-   * All episodes, and the present if the fold went on to it. Time passes for a copy of the fold: up to the present, because more reports may follow, or else to the end of the moment of the last record.
+   * All episodes, and the present if the fold went on to it. Time passes for a copy of the fold: up to the present,
+   * because more reports may follow, or else to the end of the moment of the last record.
    */
   #end(
     standing: Standing,
@@ -180,7 +184,10 @@ export class DeviceReview implements Review {
     return { episodes: episodes.list, present: { states, ahead } };
   }
 
-  /** Up to when time has passed on the clock of the reports: up to the last alert too, though a backlog set the device's own time back. */
+  /**
+   * Up to when time has passed on the clock of the reports: up to the last alert too, though a backlog set the device's
+   * own time back.
+   */
   #presentOf(standing: Standing, told: readonly ToldAlert[], now: number): number {
     const byReports = new Set(this.#setup.rules.flatMap(({ clock, rule }) => (clock === "arrival" ? [] : rule.key)));
     const lastTold = told.findLast(({ ruleKey, phase }) => phase === "raised" && byReports.has(ruleKey))?.time ?? 0;

@@ -13,15 +13,27 @@ import { weightOf } from "../shares/weight.ts";
 import { type CompiledRule, compileRule, type NamedZone } from "./compiled-rule.ts";
 import { AccountSight } from "./zone-sight.ts";
 
-/** Rules and zones older than this are read again, while they go on being used: events tell of changes at once, but nothing may rest on them alone. */
+/**
+ * Rules and zones older than this are read again, while they go on being used: events tell of changes at once, but
+ * nothing may rest on them alone.
+ */
 const mostAgeMs = 60_000;
-/** Bytes of what is kept of all accounts (estimates): a quarter of what the process may take. The accounts used longest ago make room. */
+/**
+ * Bytes of what is kept of all accounts (estimates): a quarter of what the process may take. The accounts used longest
+ * ago make room.
+ */
 const mostBytes = 268_435_456;
-/** Nothing that was used within this time makes room, ms: a batch may be on its way with it, and what it finds missing would never be judged. */
+/**
+ * Nothing that was used within this time makes room, ms: a batch may be on its way with it, and what it finds missing
+ * would never be judged.
+ */
 const inUseMs = 60_000;
 /** Time between two notes of an account's use, ms. */
 const noteMs = 10_000;
-/** An account that changes each time while it is being read is taken as it was read last, and read again for the next batch. */
+/**
+ * An account that changes each time while it is being read is taken as it was read last, and read again for the next
+ * batch.
+ */
 const mostTries = 3;
 /** What an account without any rule takes, bytes. */
 const leastBytes = 1000;
@@ -128,7 +140,10 @@ export class AccountRules {
     return this.#ownBytes + this.#listBytes;
   }
 
-  /** Whether these make the same. The lists that devices have now, by which their states are known, then go on being theirs. */
+  /**
+   * Whether these make the same. The lists that devices have now, by which their states are known, then go on being
+   * theirs.
+   */
   isMadeOf(
     wording: AccountWording,
     rules: readonly AlertRule[],

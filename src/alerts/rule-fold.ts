@@ -74,7 +74,9 @@ export class RuleFold {
     return new RuleFold({ ...this.#start, states: [...this.#states], totals: this.#totals, time: this.#time, finder });
   }
 
-  /** Judges the next record. `totals`: those after the record. `only`: rules with another clock do not see the record. */
+  /**
+   * Judges the next record. `totals`: those after the record. `only`: rules with another clock do not see the record.
+   */
   observe(observation: Observation, totals: Totals, clock: StepClock, only?: CompiledRule["clock"]): void {
     const { sight, finder, since } = this.#start;
     this.#prepare(clock);
@@ -103,7 +105,8 @@ export class RuleFold {
   }
 
   /**
-   * Time goes on without a record: up to `present` on the device's clock, up to now on ours. Answers the last moment on the device's clock at which that changed something; undefined: it changed nothing.
+   * Time goes on without a record: up to `present` on the device's clock, up to now on ours. Answers the last moment on
+   * the device's clock at which that changed something; undefined: it changed nothing.
    */
   tick(present: number, clock: StepClock): number | undefined {
     const { finder, since } = this.#start;
@@ -131,7 +134,10 @@ export class RuleFold {
     return changedAt;
   }
 
-  /** Which rules time alone changes before that moment, by their places; undefined: none, as mostly. `seen` stands at the record before. */
+  /**
+   * Which rules time alone changes before that moment, by their places; undefined: none, as mostly. `seen` stands at
+   * the record before.
+   */
   #dueBefore(time: number): readonly number[] | undefined {
     let due: number[] | undefined;
     seen.observation = undefined;

@@ -3,8 +3,9 @@ import { type AlertSchedule, weekdays } from "../model/alert-rule.ts";
 const minutesOfDay = 1440;
 
 /**
- * When a rule is in force, on the clocks of its zone: daylight saving moves it, and a moment that a day does not have begins when its clocks go on.
- * The stretch of the last question is remembered, so the usual question compares two numbers.
+ * When a rule is in force, on the clocks of its zone: daylight saving moves it, and a moment that a day does not have
+ * begins when its clocks go on. The stretch of the last question is remembered, so the usual question compares two
+ * numbers.
  */
 export class Schedule {
   readonly #days: ReadonlySet<number>;
@@ -35,7 +36,9 @@ export class Schedule {
     return this.#end;
   }
 
-  /** Works out the stretch around a moment, from the windows of the days near it; those that touch or overlap are one. */
+  /**
+   * Works out the stretch around a moment, from the windows of the days near it; those that touch or overlap are one.
+   */
   #look(time: number): void {
     const day = Temporal.Instant.fromEpochMilliseconds(Math.floor(time))
       .toZonedDateTimeISO(this.#timeZone)
@@ -43,7 +46,8 @@ export class Schedule {
     this.#start = time;
     this.#end = Number.POSITIVE_INFINITY;
     this.#inForce = false;
-    // A window can begin the day before and go over midnight; the next one is at most a week ahead. Windows of all days are one without end: a year of it is enough.
+    // A window can begin the day before and go over midnight; the next one is at most a week ahead. Windows of all days
+    // are one without end: a year of it is enough.
     for (let offset = -2; offset <= 370; offset++) {
       const window = this.#windowOf(day.add({ days: offset }));
       if (window === undefined) continue;
@@ -79,7 +83,10 @@ export class Schedule {
   }
 }
 
-/** The longest time for which a rule is in force without a break, ms; Infinity: always. Days on which clocks change are left out. */
+/**
+ * The longest time for which a rule is in force without a break, ms; Infinity: always. Days on which clocks change are
+ * left out.
+ */
 export function longestInForceMs({ days, from, to }: AlertSchedule): number {
   const minutes = (minutesOf(to) - minutesOf(from) + minutesOfDay) % minutesOfDay;
   if (minutes > 0) return minutes * 60_000;

@@ -13,8 +13,10 @@ export interface FoldPlace {
 }
 
 /**
- * The text of what a history alone makes of rules: their states without moments that make no difference any more, in the order of the rules' keys, and the sums of the history where one of the rules
- * looks at them, since with others the same states come to something else later on. So two folds that came to the same have the same text. Undefined: all rules rest.
+ * The text of what a history alone makes of rules: their states without moments that make no difference any more, in
+ * the order of the rules' keys, and the sums of the history where one of the rules looks at them, since with others the
+ * same states come to something else later on. So two folds that came to the same have the same text. Undefined: all
+ * rules rest.
  */
 export function settledText(rules: readonly CompiledRule[], { time, states, totals }: FoldPlace): string | undefined {
   const rows: { readonly key: number; readonly row: string }[] = [];
@@ -35,7 +37,10 @@ export function settledText(rules: readonly CompiledRule[], { time, states, tota
   return `[[${rows.map(({ row }) => row).join()}]${sums ? `,${[totals.odometerMm, ...totals.sensorMs].join()}` : ""}]`;
 }
 
-/** What such a text says of these rules: states, at first where the text has none or the rule judges something else now, and sums, not a number where it has none. */
+/**
+ * What such a text says of these rules: states, at first where the text has none or the rule judges something else now,
+ * and sums, not a number where it has none.
+ */
 export function settledIn(
   text: string | undefined,
   rules: readonly CompiledRule[],

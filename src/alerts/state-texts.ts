@@ -3,7 +3,10 @@ import type { CompiledRule } from "./compiled-rule.ts";
 import { isForgettable } from "./evaluate.ts";
 import { encodeState, entriesOf, initialState, isNumber, parsed, type RuleState } from "./rule-state.ts";
 
-/** States that are kept read, some 100 bytes each, and 100 bytes of their texts count as one; the devices used longest ago make room. */
+/**
+ * States that are kept read, some 100 bytes each, and 100 bytes of their texts count as one; the devices used longest
+ * ago make room.
+ */
 const mostStates = 1_000_000;
 const bytesOfState = 100;
 
@@ -40,8 +43,8 @@ interface Known {
 }
 
 /**
- * The present of devices' rules as they carry it in a text. What was read or written last is remembered with its text: where the device still carries that text it holds, and where another commit
- * won, it does not.
+ * The present of devices' rules as they carry it in a text. What was read or written last is remembered with its text:
+ * where the device still carries that text it holds, and where another commit won, it does not.
  */
 export class StateTexts {
   readonly #known = new Map<DeviceKey, Known>();

@@ -3,8 +3,8 @@ import type { WatchedDevice } from "../ports/alert-engine.ts";
 import { toldText } from "../wording/index.ts";
 
 /**
- * Text of an alert as the account has it: the rule's own with its placeholders filled in, else the service's. That something is over is always
- * told in the service's words: the rule's say that it is so.
+ * Text of an alert as the account has it: the rule's own with its placeholders filled in, else the service's. That
+ * something is over is always told in the service's words: the rule's say that it is so.
  */
 export function alertTextOf(
   alert: Omit<Alert, "text">,

@@ -31,8 +31,9 @@ interface Entry {
 }
 
 /**
- * Who is to be looked at when. Setting a timer moves nothing unless it comes earlier: it is looked lazily, when its second comes, whether it is due by then.
- * So a device that reports each second costs two comparisons a report, and 100,000 that wait ten minutes some 170 looks a second.
+ * Who is to be looked at when. Setting a timer moves nothing unless it comes earlier: it is looked lazily, when its
+ * second comes, whether it is due by then. So a device that reports each second costs two comparisons a report, and
+ * 100,000 that wait ten minutes some 170 looks a second.
  */
 export class Timers {
   readonly #onDue: (devices: readonly WatchedDevice[]) => void;
@@ -70,7 +71,10 @@ export class Timers {
     this.#file(entry, now);
   }
 
-  /** Sets when a device is due, by how it stood at a turn; later turns have higher numbers. `heardAt`: when it was heard of. */
+  /**
+   * Sets when a device is due, by how it stood at a turn; later turns have higher numbers. `heardAt`: when it was heard
+   * of.
+   */
   set(device: WatchedDevice, due: Due, turn: number, heardAt: number, now: number): void {
     let entry = this.#entries.get(device.key);
     if (entry === undefined) {

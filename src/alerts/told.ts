@@ -43,8 +43,9 @@ export interface ToldRule {
 }
 
 /**
- * Compares the episodes of one rule, in the order of time, with its alerts: what is missing is added, and what was not found is withdrawn. People are told of an episode unless something was told that
- * overlaps it, of a moment unless that moment was told, and of the end of what was told.
+ * Compares the episodes of one rule, in the order of time, with its alerts: what is missing is added, and what was not
+ * found is withdrawn. People are told of an episode unless something was told that overlaps it, of a moment unless that
+ * moment was told, and of the end of what was told.
  */
 export function compared(episodes: readonly Episode[], told: ToldRule): readonly Correction[] {
   const { rule, alerts } = told;
@@ -80,7 +81,10 @@ function subjectOf({ momentary }: ToldRule["rule"], { zone, event, limit, alarm 
   return momentary ? JSON.stringify([zone, event, limit, alarm]) : "";
 }
 
-/** Whether an alert is about what was found, whenever that was. A zone that the rule does not know by that name has another name by now. */
+/**
+ * Whether an alert is about what was found, whenever that was. A zone that the rule does not know by that name has
+ * another name by now.
+ */
 function isSameSubject(rule: ToldRule["rule"], { facts }: Alert, { facts: found }: FoundAt): boolean {
   const { zone } = facts;
   const isRenamed = typeof zone === "string" && !rule.zoneNames.includes(zone);
@@ -135,7 +139,10 @@ function toldMoments({ rule, alerts }: ToldRule): People {
   };
 }
 
-/** An alert lasted until its end, or until the next alert if it has none. An episode that lies within what was told as one whole ends with the last one in it. */
+/**
+ * An alert lasted until its end, or until the next alert if it has none. An episode that lies within what was told as
+ * one whole ends with the last one in it.
+ */
 function toldSpans({ alerts, until }: ToldRule, standing: ReadonlySet<ToldAlert>): People {
   const [spans, endless]: [Span[], Span[]] = [[], []];
   let next = until;

@@ -27,8 +27,8 @@ export function kindOf(name: string): "number" | "boolean" | "string" | undefine
 }
 
 /**
- * Reads what a name stands for: a field of the location, a reading, else an attribute. Made once for each rule. A record that has just come is read as the same record from storage, where values of
- * attributes are text.
+ * Reads what a name stands for: a field of the location, a reading, else an attribute. Made once for each rule. A
+ * record that has just come is read as the same record from storage, where values of attributes are text.
  */
 export function readerOf(name: string): (seen: Seen) => Comparable | undefined {
   if (isReading(name)) {
@@ -53,7 +53,10 @@ function readingReader(name: ReadingName): (readings: Readings) => Comparable | 
   return (readings) => readings[name] ?? (above.some((one) => readings[one] !== undefined) ? false : undefined);
 }
 
-/** The same as a number: an attribute that came as text counts where it is the text of a number; anything else is not there. */
+/**
+ * The same as a number: an attribute that came as text counts where it is the text of a number; anything else is not
+ * there.
+ */
 export function numberReaderOf(name: string): (seen: Seen) => number | undefined {
   const read = readerOf(name);
   return (seen) => {
@@ -69,7 +72,10 @@ function numberOf(text: string): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** Whether a value is the one that a rule asks for. Attributes are text, so for the number 12 `"12"` and `"12.0"` are the same, and `"true"` is true. */
+/**
+ * Whether a value is the one that a rule asks for. Attributes are text, so for the number 12 `"12"` and `"12.0"` are
+ * the same, and `"true"` is true.
+ */
 export function equals(value: Comparable, wanted: Comparable): boolean {
   if (typeof value === typeof wanted) return value === wanted;
   if (typeof wanted === "number") return typeof value === "string" && numberOf(value) === wanted;

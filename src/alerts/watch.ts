@@ -28,17 +28,24 @@ export interface WatchSetup {
   readonly room: (device: WatchedDevice) => NoticeRoom;
 }
 
-/** What a watch has to do with timers: one for all watches, so that a watch that mostly finds nothing is cheaply made. */
+/**
+ * What a watch has to do with timers: one for all watches, so that a watch that mostly finds nothing is cheaply made.
+ */
 export interface WatchTimers {
   /** When the device was heard of for the last time, by our clock; 0: never. */
   heardAt(device: WatchedDevice, standing: Standing): number;
-  /** Until when silence says nothing, by our clock: what was heard before the start may not be known; 0: silence counts. */
+  /**
+   * Until when silence says nothing, by our clock: what was heard before the start may not be known; 0: silence counts.
+   */
   silentUntil(device: WatchedDevice, standing: Standing): number;
   /** It was looked whether time alone had made something true, and it had not. */
   unchanged(device: WatchedDevice, standing: Standing, now: number): void;
 }
 
-/** The rules of one device over records that are newer than all before. It takes what they find itself, so that nothing is made where nothing is found. */
+/**
+ * The rules of one device over records that are newer than all before. It takes what they find itself, so that nothing
+ * is made where nothing is found.
+ */
 export class DeviceWatch implements Watch, Finder {
   readonly #setup: WatchSetup;
   readonly #fold: RuleFold;
@@ -115,7 +122,8 @@ export class DeviceWatch implements Watch, Finder {
 
   get #isChanged(): boolean {
     const { standing, rules } = this.#setup;
-    // What a rule knew goes with the first report that it does not see: when it watches again, that may be of another time.
+    // What a rule knew goes with the first report that it does not see: when it watches again, that may be of another
+    // time.
     const isStale = this.#present.stale || (rules.length === 0 && standing.rules !== undefined);
     return isStale || this.#fold.changed || this.#since !== this.#present.since || this.#ahead !== this.#present.ahead;
   }

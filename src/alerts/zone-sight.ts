@@ -8,7 +8,8 @@ import { crossed, isIn, wasIn, type ZoneSight } from "./judge.ts";
 const unasked = 8;
 
 /**
- * An account's zones as seen from one fix after another: those near are looked up once for a fix, when the first rule asks, and each is asked once, for all rules.
+ * An account's zones as seen from one fix after another: those near are looked up once for a fix, when the first rule
+ * asks, and each is asked once, for all rules.
  */
 export class AccountSight implements ZoneSight {
   readonly #zones: readonly PreparedZone[];
@@ -37,8 +38,8 @@ export class AccountSight implements ZoneSight {
   }
 
   /**
-   * Looks from a credible fix, as after the totals before it. A leg that adds nothing to the mileage is none that a vehicle made, and crosses nothing. Nor does the way to a
-   * position that was doubted, which nobody knows.
+   * Looks from a credible fix, as after the totals before it. A leg that adds nothing to the mileage is none that a
+   * vehicle made, and crosses nothing. Nor does the way to a position that was doubted, which nobody knows.
    */
   look(observation: Observation, previous: Totals, totals: Totals): void {
     for (const zone of this.#near) this.#bits[zone] = 0;

@@ -28,8 +28,8 @@ export interface PublicKeys {
 /** Decrypts what was encrypted for the service's own key. */
 export interface Encryption {
   /**
-   * The text in a compact JWE (RFC 7516, 7.1) for our key. Undefined: the value is none. `refused`: it is one and gives no text, and why, to be read after
-   * what it is called; whoever sent it never meant its letters.
+   * The text in a compact JWE (RFC 7516, 7.1) for our key. Undefined: the value is none. `refused`: it is one and gives
+   * no text, and why, to be read after what it is called; whoever sent it never meant its letters.
    */
   decrypt(value: string): Promise<{ readonly text: string } | { readonly refused: string } | undefined>;
   publicKeys(): Promise<PublicKeys>;

@@ -11,14 +11,16 @@ export interface Passwords {
   /**
    * The form in which a password is kept: argon2id, as a PHC string. A value that is a compact JWE is decrypted first.
    * `accountKey`: the account that sets it; passwords of all accounts take turns.
-   * @throws ApiError `invalidInput`: it is a JWE that can't be decrypted, or is not encrypted where it must be · `tooManyRequests`, `unavailable`: too
-   * many of the account, or of all, wait. `least`: the fewest characters that it may have.
+   * @throws ApiError `invalidInput`: it is a JWE that can't be decrypted, or is not encrypted where it must be ·
+   * `tooManyRequests`, `unavailable`: too many of the account, or of all, wait. `least`: the fewest characters that it
+   * may have.
    */
   hash(value: string, accountKey: number, least?: number): Promise<string>;
   /**
-   * Whether a password, which may come encrypted, is the one of this hash. It takes its turn as `hash` does; before anybody is known, the passwords of one address
-   * take turns. With a null `hash` (no such user, or a user without a password) the answer is false after the same work, so that the time tells nothing. `known`: the
-   * user has signed in with this browser before. A known browser keeps its place in the queue, however many strangers wait.
+   * Whether a password, which may come encrypted, is the one of this hash. It takes its turn as `hash` does; before
+   * anybody is known, the passwords of one address take turns. With a null `hash` (no such user, or a user without a
+   * password) the answer is false after the same work, so that the time tells nothing. `known`: the user has signed in
+   * with this browser before. A known browser keeps its place in the queue, however many strangers wait.
    * @throws ApiError `tooManyRequests`, `unavailable`
    */
   matches(value: string, hash: string | null, owner: PasswordOwner, known?: boolean): Promise<boolean>;
@@ -43,9 +45,9 @@ const saltBytes = 16;
 const tagLength = 32;
 
 /**
- * Passwords that wait while one is hashed, of all accounts and of one: the last of all waits two seconds, or ten on a small machine, well within the 30 s
- * of a request. One account may have a quarter of the places: more wait only where somebody makes users in bulk with many requests at once, and these
- * are to leave places for the others.
+ * Passwords that wait while one is hashed, of all accounts and of one: the last of all waits two seconds, or ten on a
+ * small machine, well within the 30 s of a request. One account may have a quarter of the places: more wait only where
+ * somebody makes users in bulk with many requests at once, and these are to leave places for the others.
  */
 export const waitingPasswords = Object.freeze({ waiting: 64, each: 16 });
 /** By then the queue is empty again. */

@@ -4,10 +4,12 @@ import { holds, isOutsideWindow, maySendSmsAlerts, type User } from "../model/ac
 import { mayCommand } from "../model/command.ts";
 
 /**
- * What a route asks of its caller; every route declares one. `public`: nothing, not even a token · `anyone`: nothing; who is known is counted, limited and refused as
- * on any other · `see`: any active user (what it sees is narrowed to its devices) · `person`: any active user who signed in with a browser · `write`: editing what it
- * can see · `command`: sending commands to what it can see, on one channel at least · `admin`: all of the account · `shared`: the token of a link, and no user ·
- * `service`: an admin of the first account, who runs the service, or its operator · `operator`: who has the operator's key, no user at all.
+ * What a route asks of its caller; every route declares one. `public`: nothing, not even a token · `anyone`: nothing;
+ * who is known is counted, limited and refused as on any other · `see`: any active user (what it sees is narrowed to
+ * its devices) · `person`: any active user who signed in with a browser · `write`: editing what it can see · `command`:
+ * sending commands to what it can see, on one channel at least · `admin`: all of the account · `shared`: the token of a
+ * link, and no user · `service`: an admin of the first account, who runs the service, or its operator · `operator`: who
+ * has the operator's key, no user at all.
  */
 export const permissions = [
   "public",
@@ -29,7 +31,9 @@ export function isAdmin(user: User): boolean {
   return holds(user, "admin");
 }
 
-/** Whether an active user may do what needs this permission. `serviceAccount`: key of the account that runs the service. */
+/**
+ * Whether an active user may do what needs this permission. `serviceAccount`: key of the account that runs the service.
+ */
 export function allows(permission: Permission, user: User, serviceAccount: number): boolean {
   switch (permission) {
     case "public":

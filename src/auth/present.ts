@@ -7,7 +7,8 @@ import { matchesApiKey } from "./api-key.ts";
 
 /**
  * Asks a user for the present API key or password before something changes that would outlast a stolen token.
- * @throws ApiError `permissionDenied`: none was given, or a wrong one · `tooManyRequests`: too many wrong ones in a minute
+ * @throws ApiError `permissionDenied`: none was given, or a wrong one · `tooManyRequests`: too many wrong ones in a
+ * minute
  */
 export type CheckPresent = (user: User, secret: string | null | undefined) => Promise<void>;
 
@@ -19,7 +20,10 @@ export interface PresentContext {
   readonly matchesPassword: (password: string, hash: string, accountKey: number) => Promise<boolean>;
 }
 
-/** Wrong answers of a user in a minute. The right API key is never limited: whoever has only the token can't keep out who has the key. */
+/**
+ * Wrong answers of a user in a minute. The right API key is never limited: whoever has only the token can't keep out
+ * who has the key.
+ */
 const mostWrong = 10;
 const windowMs = 60_000;
 /** Users whose wrong answers are counted. */

@@ -13,7 +13,10 @@ export interface SecondFactors {
   takes(userKey: number, code: string | null | undefined): Promise<"taken" | "needed" | "wrong">;
   /** Makes one, which counts once it is confirmed. @throws ApiError `secondFactorSet` */
   begin(user: User): Promise<{ readonly secret: string; readonly uri: string }>;
-  /** Confirms it by a code, and gives the recovery codes. @throws ApiError `noSecondFactor`, `secondFactorSet`, `wrongCode` */
+  /**
+   * Confirms it by a code, and gives the recovery codes. @throws ApiError `noSecondFactor`, `secondFactorSet`,
+   * `wrongCode`
+   */
   confirm(user: User, code: string): Promise<readonly string[]>;
   /** @throws ApiError `noSecondFactor` */
   end(userKey: number): Promise<void>;

@@ -26,12 +26,17 @@ function hashOf(token: string): string {
   return createHash("sha256").update(token, "utf8").digest("hex");
 }
 
-/** What pages of the session send with each request that writes. Another site can send the cookie, but not read this. */
+/**
+ * What pages of the session send with each request that writes. Another site can send the cookie, but not read this.
+ */
 export function csrfOf(token: string): string {
   return createHmac("sha256", token).update("csrf").digest("base64url");
 }
 
-/** What a browser keeps from which somebody has signed in with this e-mail address. It is no way in: see docs/decisions/0036-sessions.md. */
+/**
+ * What a browser keeps from which somebody has signed in with this e-mail address. It is no way in: see
+ * docs/decisions/0036-sessions.md.
+ */
 export function browserMark(key: string, email: string): string {
   return createHmac("sha256", key).update(email.toLowerCase(), "utf8").digest("base64url");
 }

@@ -30,7 +30,8 @@ function hashOf(token: string): string {
 }
 
 /**
- * What a link calls a device: always the same, and of no use anywhere else. The device's own id would be: trackers say nothing else to be let in.
+ * What a link calls a device: always the same, and of no use anywhere else. The device's own id would be: trackers say
+ * nothing else to be let in.
  */
 export function sharedName(tokenHash: string, device: number): string {
   return createHmac("sha256", tokenHash).update(String(device)).digest("base64url").slice(0, 16);

@@ -15,11 +15,15 @@ export interface SignInTry {
 /** The check of a sign-in over what is stored of users. */
 export interface SignInCheck {
   /**
-   * The user whose password it is; the passwords that come from an address take turns. `marked`: the browser has the mark of the e-mail address. It takes the same time whether the user is there or has a password.
+   * The user whose password it is; the passwords that come from an address take turns. `marked`: the browser has the
+   * mark of the e-mail address. It takes the same time whether the user is there or has a password.
    * @throws ApiError `wrongSignIn`
    */
   password(tried: SignInTry, address: string, marked: boolean): Promise<User>;
-  /** Takes the code of the user's second factor, where it has one. @throws ApiError `secondFactorNeeded`: it is missing or wrong */
+  /**
+   * Takes the code of the user's second factor, where it has one. @throws ApiError `secondFactorNeeded`: it is missing
+   * or wrong
+   */
   code(user: User, tried: SignInTry): Promise<void>;
 }
 

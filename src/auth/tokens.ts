@@ -23,7 +23,10 @@ export interface Tokens {
   session(header: string | undefined): Session | undefined;
 }
 
-/** Verified tokens that are kept, so that a client's next request costs no signature: with `longestToken` 10 MB at most. Forged ones are never kept. */
+/**
+ * Verified tokens that are kept, so that a client's next request costs no signature: with `longestToken` 10 MB at most.
+ * Forged ones are never kept.
+ */
 const keptSessions = 10_000;
 /** Longest token that is looked at: ours have some 250 characters. It bounds what a forged one costs to a few µs. */
 const longestToken = 512;

@@ -5,8 +5,9 @@ import type { Ids } from "../ports/ids.ts";
 const saltBytes = 16;
 
 /**
- * What is stored of a tracker's password or key: a salt and a SHA-256, so that a copy of the data holds no secret as it is. Not a slow hash: it is compared for
- * each request of a phone, and what a tracker carries goes over its network unencrypted anyway.
+ * What is stored of a tracker's password or key: a salt and a SHA-256, so that a copy of the data holds no secret as it
+ * is. Not a slow hash: it is compared for each request of a phone, and what a tracker carries goes over its network
+ * unencrypted anyway.
  */
 export function hashTrackerSecret(secret: string, ids: Ids): string {
   const salt = ids.secret(saltBytes);

@@ -6,8 +6,8 @@ export interface MemoryBus extends Bus {
 }
 
 /**
- * The bus of a service that is one process. Listeners run before `publish` returns, so what follows a change already sees it;
- * a listener that throws stops neither the others nor the publisher, and its error goes to `onError`.
+ * The bus of a service that is one process. Listeners run before `publish` returns, so what follows a change already
+ * sees it; a listener that throws stops neither the others nor the publisher, and its error goes to `onError`.
  */
 export function createMemoryBus(onError: (error: unknown) => void): MemoryBus {
   const listeners = new Set<(event: BusEvent, from?: string) => void>();

@@ -2,7 +2,10 @@ import type { Bus } from "../ports/bus.ts";
 import type { Processes } from "../ports/processes.ts";
 import { createMemoryBus } from "./memory.ts";
 
-/** The bus of all processes of a service: what one publishes, its own listeners hear at once, and those of the others soon after. */
+/**
+ * The bus of all processes of a service: what one publishes, its own listeners hear at once, and those of the others
+ * soon after.
+ */
 export function createSharedBus(
   processes: Pick<Processes, "others" | "tell" | "onTold" | "onOthers">,
   onError: (error: unknown) => void,

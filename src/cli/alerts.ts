@@ -3,7 +3,10 @@ import { columns, isRecord, plain } from "./text.ts";
 
 const widths = [24, 20, 50];
 
-/** The head of a table of alerts that is written while it grows; `first`: a column ahead of the others, such as the device. */
+/**
+ * The head of a table of alerts that is written while it grows; `first`: a column ahead of the others, such as the
+ * device.
+ */
 export function alertHead(...first: readonly string[]): string {
   return row(first, ["TIME", "ALERT", "TEXT", "NOTE"]);
 }

@@ -67,7 +67,10 @@ export async function about<T>(name: string, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Asks the REST API. Gets its token by itself, or from the command before, keeps it, and renews it once when it is refused. */
+/**
+ * Asks the REST API. Gets its token by itself, or from the command before, keeps it, and renews it once when it is
+ * refused.
+ */
 export class ApiClient {
   readonly url: string;
   readonly #credentials: Credentials | OperatorCredentials;
@@ -91,12 +94,18 @@ export class ApiClient {
     return this.#credentials.userName.toLowerCase() === userName.toLowerCase();
   }
 
-  /** One call; `path` begins with /api. Waits and tries again when the service is over its requests a minute. Throws ApiFailure or CliError. */
+  /**
+   * One call; `path` begins with /api. Waits and tries again when the service is over its requests a minute. Throws
+   * ApiFailure or CliError.
+   */
   async call(method: Method, path: string, body?: unknown): Promise<Answer> {
     return await this.#authorized(async (token) => await this.#read(await this.#send(method, path, body, token)));
   }
 
-  /** One call that is answered by JSON Lines. Whatever goes wrong before the first of them is as in `call`; the last one says whether all went well. */
+  /**
+   * One call that is answered by JSON Lines. Whatever goes wrong before the first of them is as in `call`; the last one
+   * says whether all went well.
+   */
   async *lines(method: Method, path: string, body?: unknown): AsyncGenerator<Answer> {
     for await (const line of this.#parts(await this.#open(method, path, body), "\n")) yield recordOf(line);
   }

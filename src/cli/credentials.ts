@@ -22,8 +22,9 @@ export interface OperatorCredentials {
 const fallbackUrl = "http://localhost:8080";
 
 /**
- * Credentials of the commands that ask the service: each from its variable (WAYBEAM_URL, WAYBEAM_USER, WAYBEAM_API_KEY) where that is set,
- * otherwise from `credentials.json` of the data folder, which the service's first start writes. `url` is what the command line said.
+ * Credentials of the commands that ask the service: each from its variable (WAYBEAM_URL, WAYBEAM_USER, WAYBEAM_API_KEY)
+ * where that is set, otherwise from `credentials.json` of the data folder, which the service's first start writes.
+ * `url` is what the command line said.
  */
 export async function findCredentials(host: Host, configFile?: string, url?: string): Promise<Credentials> {
   const { WAYBEAM_URL, WAYBEAM_USER, WAYBEAM_API_KEY } = host.env;
@@ -57,7 +58,10 @@ export async function findOperator(host: Host, configFile?: string, url?: string
   return { url: checked(given || String(place)), operatorKey };
 }
 
-/** Where trackers connect to the service whose credentials the data folder holds; undefined where another service is asked, or the file does not say. */
+/**
+ * Where trackers connect to the service whose credentials the data folder holds; undefined where another service is
+ * asked, or the file does not say.
+ */
 export async function findTrackers(
   host: Pick<Host, "env" | "readConfig">,
   configFile?: string,

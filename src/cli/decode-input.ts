@@ -55,7 +55,9 @@ function messageOf(value: unknown, index: number, transport: Transport | undefin
   throw new InputError(`message ${index + 1} must be hex or {"text": "..."}`);
 }
 
-/** The input that a parsed line holds; other fields are left alone, so that a vector is an input too. Throws InputError. */
+/**
+ * The input that a parsed line holds; other fields are left alone, so that a vector is an input too. Throws InputError.
+ */
 export function decodeInputOf(value: unknown): DecodeInput {
   if (!isFields(value)) throw new InputError("not a JSON object");
   const { messages, chunks, options } = value;

@@ -14,7 +14,9 @@ export interface DecodeOutput {
 /** The transports that an input without one may have come by, in the order in which they are tried. */
 const transports: readonly Transport[] = ["tcp", "udp", "http"];
 
-/** Decodes one recorded connection. `now`: the time of arrival where the input has none, epoch ms. Throws InputError. */
+/**
+ * Decodes one recorded connection. `now`: the time of arrival where the input has none, epoch ms. Throws InputError.
+ */
 export function decodeInput(protocols: readonly AnyProtocol[], input: DecodeInput, now: number): DecodeOutput {
   const { protocol, transport } = identifyProtocol(protocols, input);
   const options: ReplayOptions = {
@@ -49,7 +51,10 @@ export function identifyProtocol(
   return { protocol, transport };
 }
 
-/** A stream is known by its first bytes, in whatever pieces they came; of whole messages, the first that a protocol knows decides. */
+/**
+ * A stream is known by its first bytes, in whatever pieces they came; of whole messages, the first that a protocol
+ * knows decides.
+ */
 function detect(
   protocols: readonly AnyProtocol[],
   input: DecodeInput,

@@ -5,7 +5,10 @@ import type { AnyProtocol } from "../wire/protocol.ts";
 import { decodeInputOf, InputError } from "./decode-input.ts";
 import { decodeInput } from "./decode-run.ts";
 
-/** Arrival where neither the line nor the caller says one: the same everywhere, so that the same lines always decode to the same. */
+/**
+ * Arrival where neither the line nor the caller says one: the same everywhere, so that the same lines always decode to
+ * the same.
+ */
 export const defaultReceivedAt: number = Date.UTC(2026, 0, 1);
 
 /** What a caller may set. */
@@ -20,9 +23,10 @@ export interface DecodeSettings {
 
 /**
  * `waybeam decode`: each line is one connection,
- * `{"protocol"?, "transport"?, "messages": ["<hex>" or {"text": "..."}], "chunks"?, "device"?, "options"?: {"model", "format"}, "receivedAt"?}`.
- * Each gives one line, `{"protocol": "<id>", "effects": [[...], ...]}`, a list of effects for each message (or piece), as `effectJson` writes
- * them. A line that can't be used gives `{"error": "...", "line": <number from 1>}` in its place. Blank lines give nothing.
+ * `{"protocol"?, "transport"?, "messages": ["<hex>" or {"text": "..."}], "chunks"?, "device"?, "options"?: {"model",
+ * "format"}, "receivedAt"?}`. Each gives one line, `{"protocol": "<id>", "effects": [[...], ...]}`, a list of effects
+ * for each message (or piece), as `effectJson` writes them. A line that can't be used gives `{"error": "...", "line":
+ * <number from 1>}` in its place. Blank lines give nothing.
  */
 export async function* decodeLines(
   lines: AsyncIterable<string>,

@@ -45,8 +45,8 @@ export interface DecodedHex {
 }
 
 /**
- * Cuts the bytes of a connection into its messages and decodes them. The bytes are hex, blanks and line ends between them allowed; they may hold
- * several messages. Throws InputError where they are no hex or no protocol knows them.
+ * Cuts the bytes of a connection into its messages and decodes them. The bytes are hex, blanks and line ends between
+ * them allowed; they may hold several messages. Throws InputError where they are no hex or no protocol knows them.
  */
 export function decodeHex(hex: string, options: DescribeOptions = {}): DecodedHex {
   const bytes = bytesOfHex(hex.replaceAll(/\s/g, ""));
@@ -73,7 +73,10 @@ export function decodeHex(hex: string, options: DescribeOptions = {}): DecodedHe
   return { protocol, transport, messages, notes };
 }
 
-/** What the bytes of a connection say, for people: its messages one after the other, under each what it asks for. Throws as `decodeHex`. */
+/**
+ * What the bytes of a connection say, for people: its messages one after the other, under each what it asks for. Throws
+ * as `decodeHex`.
+ */
 export function describeHex(hex: string, options: DescribeOptions = {}): string {
   const { protocol, transport, messages, notes } = decodeHex(hex, options);
   const lines = [`${protocol.id}: ${protocol.title}, over ${transport}`];
@@ -99,7 +102,10 @@ function skippedNote(count: number, reason: string | undefined): string {
   return `${count} bytes belong to no message (${reason}).`;
 }
 
-/** The messages of a stream; all of it as one where it holds no whole one, since a message may be given without its delimiter. */
+/**
+ * The messages of a stream; all of it as one where it holds no whole one, since a message may be given without its
+ * delimiter.
+ */
 function cut(framer: Framer, bytes: Uint8Array): Cut {
   const stream = new FrameStream(framer, Number.POSITIVE_INFINITY);
   const frames: Uint8Array[] = [];

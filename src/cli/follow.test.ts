@@ -18,7 +18,10 @@ function events(...told: readonly (readonly [string, object])[]): Reply {
 const live = ["live", {}] as const;
 const away = () => failure(503, "Service Unavailable", [], { "Retry-After": "1" });
 
-/** A stand-in whose streams are these, one after the other, each of which ends; and whose list of missed alerts has these. */
+/**
+ * A stand-in whose streams are these, one after the other, each of which ends; and whose list of missed alerts has
+ * these.
+ */
 function following(streams: readonly Reply[], missed: readonly object[] = []) {
   let [opened, listed] = [0, 0];
   return ({ path }: { readonly path: string }) => {

@@ -21,8 +21,8 @@ export interface FollowOptions {
 }
 
 /**
- * Prints alerts as they are found, end, or are seen to, until the host is interrupted, which ends it well. Tells when the service can't be reached, and goes on where it
- * was.
+ * Prints alerts as they are found, end, or are seen to, until the host is interrupted, which ends it well. Tells when
+ * the service can't be reached, and goes on where it was.
  */
 export async function followAlerts(host: Host, client: ApiClient, options: FollowOptions): Promise<void> {
   if (options.devices.length > mostDevices)

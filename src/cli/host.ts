@@ -152,9 +152,15 @@ export interface Host {
   readonly version: string;
   /** Reads the configuration. Throws a CliError that lists every problem. */
   readConfig(file: string | undefined): Promise<ConfigView>;
-  /** Starts the service with the configuration; `data`: in this folder, whatever that says. Throws a CliError where it can't start. */
+  /**
+   * Starts the service with the configuration; `data`: in this folder, whatever that says. Throws a CliError where it
+   * can't start.
+   */
   startService(configFile: string | undefined, data?: string): Promise<Service>;
-  /** Makes a new key for the secrets in the database, while no service runs; gives its file. Throws a CliError where it can't be done. */
+  /**
+   * Makes a new key for the secrets in the database, while no service runs; gives its file. Throws a CliError where it
+   * can't be done.
+   */
   rotateSecret(configFile: string | undefined): Promise<string>;
   /** Backs the data folder up, whether a service uses it or not. Throws a CliError where it can't be done. */
   backup(configFile: string | undefined, options: BackupWish, progress: TellProgress): Promise<BackupMade>;
@@ -162,6 +168,8 @@ export interface Host {
   restore(configFile: string | undefined, options: RestoreWish, progress: TellProgress): Promise<RestoreMade>;
   /** Reads everything of the data folder, or of a backup. Throws a CliError where it can't be read at all. */
   check(configFile: string | undefined, backup: string | undefined, progress: TellProgress): Promise<Checked>;
-  /** Copies a store into one of the other engine. No service may use either. Throws a CliError where it can't be done. */
+  /**
+   * Copies a store into one of the other engine. No service may use either. Throws a CliError where it can't be done.
+   */
   moveStore(configFile: string | undefined, wish: MoveWish, progress: TellProgress): Promise<MoveMade>;
 }

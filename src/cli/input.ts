@@ -28,7 +28,10 @@ async function inputText(terminal: Terminal, file: string): Promise<string> {
   return lines.join("\n");
 }
 
-/** A secret in a file, or on standard input where it is `-`: its one line. Not an option's value, which other users of the machine can see. */
+/**
+ * A secret in a file, or on standard input where it is `-`: its one line. Not an option's value, which other users of
+ * the machine can see.
+ */
 export async function inputSecret(terminal: Terminal, file: string): Promise<string> {
   const secret = (await inputText(terminal, file)).trim();
   if (secret === "") throw new CliError("usage", `${file === "-" ? "standard input" : plain(file)} holds no secret`);

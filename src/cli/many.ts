@@ -16,8 +16,9 @@ export interface Item {
 }
 
 /**
- * Does the work for every item. An item that the service refuses is named, and the others are done all the same. At the end people are
- * told which item was `done` ("added 17"), or how many of several, also where something stopped the work. Throws where an item was not done.
+ * Does the work for every item. An item that the service refuses is named, and the others are done all the same. At the
+ * end people are told which item was `done` ("added 17"), or how many of several, also where something stopped the
+ * work. Throws where an item was not done.
  */
 export async function forAll<T extends Item>(
   host: Host,

@@ -1,8 +1,9 @@
 import { parseDuration } from "../model/duration.ts";
 
 /**
- * The moment that a text names, epoch ms; undefined where it names none. Forms: RFC 3339 (`2026-11-21T10:00:00Z`, also without seconds,
- * offset or time of day: then UTC, midnight), `now`, and a duration before now (`90s`, `15m`, `2h`, `7d`, `1d12h`).
+ * The moment that a text names, epoch ms; undefined where it names none. Forms: RFC 3339 (`2026-11-21T10:00:00Z`, also
+ * without seconds, offset or time of day: then UTC, midnight), `now`, and a duration before now (`90s`, `15m`, `2h`,
+ * `7d`, `1d12h`).
  */
 export function parseMoment(text: string, now: number): number | undefined {
   if (text === "now") return now;

@@ -24,8 +24,9 @@ export function keyFileOption(): Option {
 }
 
 /**
- * Makes an API key and says where it is. A key is printed to a terminal only; any other output is kept by somebody. There, or with `keyFile`, the key goes
- * to a private file, in the form of `credentials.json`. The file is there, with room on the disk, before the key is made: a key that nobody can keep ends the one before for nothing.
+ * Makes an API key and says where it is. A key is printed to a terminal only; any other output is kept by somebody.
+ * There, or with `keyFile`, the key goes to a private file, in the form of `credentials.json`. The file is there, with
+ * room on the disk, before the key is made: a key that nobody can keep ends the one before for nothing.
  */
 export async function makingKey<T>(
   host: Host,
@@ -73,7 +74,10 @@ export async function makingKey<T>(
   }
 }
 
-/** Puts the key into `credentials.json` where that holds the one before: the other commands would be refused from now on. */
+/**
+ * Puts the key into `credentials.json` where that holds the one before: the other commands would be refused from now
+ * on.
+ */
 async function renewCredentials(host: Host, command: Command, { url, userName, apiKey }: NewKey): Promise<void> {
   const { data } = await host.readConfig(command.optsWithGlobals<{ config?: string }>().config);
   const file = credentialsFile(data);
@@ -103,7 +107,10 @@ function cantWrite(place: string, error: unknown): CliError {
   return new CliError("failure", `can't write to ${place} (${code})`, "Name a file with --key-file FILE.");
 }
 
-/** Fails where the key can't take the place of what is there: a folder, a terminal, a pipe; and where no file can have the name. */
+/**
+ * Fails where the key can't take the place of what is there: a folder, a terminal, a pipe; and where no file can have
+ * the name.
+ */
 async function mayBeReplaced(file: string): Promise<void> {
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
     // A link to nothing is replaced.
@@ -113,7 +120,10 @@ async function mayBeReplaced(file: string): Promise<void> {
   throw new CliError("failure", `can't write to ${file} (it is no file)`, "Name a file with --key-file FILE.");
 }
 
-/** The folder for key files: the data folder, where the first start keeps its keys too. On a machine without a data folder, the current folder. */
+/**
+ * The folder for key files: the data folder, where the first start keeps its keys too. On a machine without a data
+ * folder, the current folder.
+ */
 async function defaultFolder(host: Host, command: Command): Promise<string> {
   const { data } = await host.readConfig(command.optsWithGlobals<{ config?: string }>().config);
   const found = await stat(data).catch(() => undefined);

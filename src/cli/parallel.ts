@@ -1,4 +1,7 @@
-/** Runs the work for every item, `limit` at a time, in order of their start. Rejects with the first failure; no further work is begun then. */
+/**
+ * Runs the work for every item, `limit` at a time, in order of their start. Rejects with the first failure; no further
+ * work is begun then.
+ */
 export async function inParallel<T>(
   limit: number,
   items: readonly T[],

@@ -13,7 +13,9 @@ export function tellWarnings(host: Host, { warnings }: Answer): void {
   if (Array.isArray(warnings)) for (const each of warnings) host.terminal.err(`warning: ${plain(each)}\n`);
 }
 
-/** What every `add` says: people are told the name and the id of what was made; `--json` prints it as the API gives it. */
+/**
+ * What every `add` says: people are told the name and the id of what was made; `--json` prints it as the API gives it.
+ */
 export async function tellAdded(host: Host, made: Answer, json: boolean | undefined): Promise<void> {
   if (json) return await printOne(host, made, true);
   host.terminal.err(`added ${plain(made.name)} (${plain(made.id)})\n`);

@@ -4,7 +4,9 @@ import { addServe } from "./commands/serve.ts";
 import { CliError, describeFailure, exitCodes } from "./exit.ts";
 import type { Host } from "./host.ts";
 
-/** The service is started without the other commands: loading them would delay it, and they would stay in its memory. */
+/**
+ * The service is started without the other commands: loading them would delay it, and they would stay in its memory.
+ */
 async function programOf(args: readonly string[], host: Host): Promise<Command> {
   if (args[0] !== "serve") return (await import("./program.ts")).makeProgram(host);
   const program = bareProgram(host);

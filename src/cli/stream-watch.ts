@@ -8,7 +8,10 @@ import { isRecord, plain } from "./text.ts";
 /** Between two tries while the stream can't be had, ms. */
 const retryMs = 2000;
 
-/** Shows on standard error what the live stream tells of devices: how many report, and the last position of all. Ends with the signal. */
+/**
+ * Shows on standard error what the live stream tells of devices: how many report, and the last position of all. Ends
+ * with the signal.
+ */
 export async function watchStream(host: ProgressHost, credentials: Credentials, signal: AbortSignal): Promise<void> {
   const client = new ApiClient(credentials, { signal });
   const progress = new Progress(host);

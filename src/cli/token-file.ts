@@ -1,8 +1,9 @@
 import { constants, open, readFile } from "node:fs/promises";
 
 /**
- * Keeps a token between commands, beside the credentials that it was made with: a script of many commands would soon reach the limit of
- * token requests. The file is readable by its owner only, like the credentials; a token that is too old is refused by the service and renewed.
+ * Keeps a token between commands, beside the credentials that it was made with: a script of many commands would soon
+ * reach the limit of token requests. The file is readable by its owner only, like the credentials; a token that is too
+ * old is refused by the service and renewed.
  */
 export async function writeToken(file: string, token: string): Promise<void> {
   try {

@@ -4,7 +4,10 @@ import type { Host } from "./host.ts";
 import type { NewKey, ShownKey } from "./new-key.ts";
 import { listIn, payloadOf, printOne, tellWarnings } from "./print.ts";
 
-/** Makes the API key of a user, and keeps it or says that it is to be shown. The service asks for the caller's own key beside its token. */
+/**
+ * Makes the API key of a user, and keeps it or says that it is to be shown. The service asks for the caller's own key
+ * beside its token.
+ */
 export async function makeKey(
   client: ApiClient,
   user: { readonly id: string; readonly email?: unknown },

@@ -21,8 +21,9 @@ export interface LoadedConfig {
 }
 
 /**
- * Makes the configuration: a variable wins over the file, the file over the default. An empty variable counts as not set.
- * Answers all problems at once where there is any: values that are not allowed, and keys and variables that do not exist.
+ * Makes the configuration: a variable wins over the file, the file over the default. An empty variable counts as not
+ * set. Answers all problems at once where there is any: values that are not allowed, and keys and variables that do not
+ * exist.
  */
 export function loadConfig(input: ConfigInput): LoadedConfig | { readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];

@@ -209,8 +209,9 @@ const follow = Type.Object({
 });
 
 /**
- * Every setting, once: key, type and bounds, default, meaning, unit, environment variable. The file has this nested form; a variable is named
- * after the key. The documentation page, `waybeam config` and the `Config` type come from here.
+ * Every setting, once: key, type and bounds, default, meaning, unit, environment variable. The file has this nested
+ * form; a variable is named after the key. The documentation page, `waybeam config` and the `Config` type come from
+ * here.
  */
 export const configSchema = Type.Object({
   data: text("./data", {

@@ -9,8 +9,8 @@ type Finding = Omit<Problem, "from">;
 const placeholders = ["to", "digits", "text", "hex", "base64", "secret"];
 
 /**
- * What is wrong with the settings of the chosen gateway beyond each one by itself: something needed is empty, or a template can't work.
- * Settings of the other gateway are not looked at. No finding shows a template: it may hold a key.
+ * What is wrong with the settings of the chosen gateway beyond each one by itself: something needed is empty, or a
+ * template can't work. Settings of the other gateway are not looked at. No finding shows a template: it may hold a key.
  */
 export function smsProblems(settings: Sms): readonly Finding[] {
   if (settings.kind === "smpp") return smppProblems(settings.smpp);

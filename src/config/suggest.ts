@@ -1,6 +1,6 @@
 /**
- * The candidate that a mistyped name most likely meant; undefined where none is near (more than a third of the letters differ).
- * Letter case and the difference between `.`, `-` and `_` count little.
+ * The candidate that a mistyped name most likely meant; undefined where none is near (more than a third of the letters
+ * differ). Letter case and the difference between `.`, `-` and `_` count little.
  */
 export function suggest(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;

@@ -153,7 +153,10 @@ export const parameterSchemas = {
 
 type Given<P> = Record<string, never> extends P ? P | undefined : P;
 
-/** What each type of rule is told, as a body gives it: what is left out takes its default, and a type that needs nothing may be without. */
+/**
+ * What each type of rule is told, as a body gives it: what is left out takes its default, and a type that needs nothing
+ * may be without.
+ */
 export type GivenParameters = { readonly [T in AlertType]: Given<Static<(typeof parameterSchemas)[T]>> };
 
 /** A type and its parameters as a body gives them. */

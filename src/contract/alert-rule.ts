@@ -227,7 +227,10 @@ function bodySchema<T>(properties: object, examples: readonly unknown[], documen
   });
 }
 
-/** Body of POST /api/alertRules and PUT /api/alertRules/{ruleId}, and what the result of a PATCH must be. It resets what it leaves out. */
+/**
+ * Body of POST /api/alertRules and PUT /api/alertRules/{ruleId}, and what the result of a PATCH must be. It resets what
+ * it leaves out.
+ */
 export const AlertRuleBody = bodySchema<AlertRuleBody>({}, [settableExample], { anyOf: watching });
 
 /** Names of the fields that a caller may set. */

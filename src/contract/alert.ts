@@ -91,7 +91,9 @@ export const Alert = Type.Object(
 );
 export type Alert = Static<typeof Alert>;
 
-/** Body of POST /api/devices/{deviceId}/alerts (specification 4.6): a range as of `locations`, and the name of an alert. */
+/**
+ * Body of POST /api/devices/{deviceId}/alerts (specification 4.6): a range as of `locations`, and the name of an alert.
+ */
 export const AlertsRequest = Type.Object(
   {
     ...LocationsRequest.properties,

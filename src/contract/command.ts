@@ -10,9 +10,15 @@ const formats: readonly CommandFormat[] = ["Text", "Hex", "Base64"];
 const channels: readonly CommandChannel[] = ["data", "sms"];
 const states: readonly CommandState[] = ["queued", "sent", "delivered", "failed", "expired", "cancelled"];
 
-/** Longest text of a command: several times what any tracker takes in one message, and little enough to keep a record of each. */
+/**
+ * Longest text of a command: several times what any tracker takes in one message, and little enough to keep a record of
+ * each.
+ */
 const longestCommand = 4096;
-/** Longest wait: whoever has not connected for a month has a need that was forgotten, and an old command that fires is worse than none. */
+/**
+ * Longest wait: whoever has not connected for a month has a need that was forgotten, and an old command that fires is
+ * worse than none.
+ */
 const longestTtl = 2_592_000;
 
 function nullable<T>(type: string, options: object) {
@@ -37,7 +43,10 @@ export const commandForms = {
   not: { properties: { sms: { const: true }, encode: { const: true } }, required: ["sms", "encode"] },
 };
 
-/** Body of POST .../sendCommand (specification 2.6); `encode` and `ttlSeconds` are our own. What is unset or null takes its default. */
+/**
+ * Body of POST .../sendCommand (specification 2.6); `encode` and `ttlSeconds` are our own. What is unset or null takes
+ * its default.
+ */
 export const CommandRequest = Type.Object(
   {
     command: GivenText({ minLength: 1, maxLength: longestCommand, description: "What to send." }),

@@ -21,7 +21,10 @@ export const GpxFile = file('<?xml version="1.0" encoding="UTF-8"?><gpx version=
 export const KmlFile = file('<?xml version="1.0" encoding="UTF-8"?><kml xmlns="http://www.opengis.net/kml/2.2">');
 export const GeojsonFile = file('{"type":"FeatureCollection","device":{"id":"490154203237518","name":"Truck 12"}}');
 
-/** Systems of units in which a person reads quantities: `us` has miles, feet, °F and US gallons, `metricGallons` the metric ones and US gallons. */
+/**
+ * Systems of units in which a person reads quantities: `us` has miles, feet, °F and US gallons, `metricGallons` the
+ * metric ones and US gallons.
+ */
 export const unitSystems = ["metric", "us", "metricGallons"] as const;
 /** A system of units. */
 export type UnitSystem = (typeof unitSystems)[number];

@@ -2,8 +2,8 @@ import { deviceIdPattern } from "../model/device.ts";
 import { ipv6Pattern, networkPattern } from "../model/network.ts";
 
 /*
- * Forms of the texts that bodies hold, as patterns of JSON Schema. `\x00` is written so that the expressions of other languages read it too. Each is decided in one
- * pass over the text, however long.
+ * Forms of the texts that bodies hold, as patterns of JSON Schema. `\x00` is written so that the expressions of other
+ * languages read it too. Each is decided in one pass over the text, however long.
  */
 
 /** No U+0000: other programs end a text there. */
@@ -16,8 +16,8 @@ const label = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
 /** Longest e-mail address that mail can be sent to (RFC 5321, 4.5.3.1). */
 export const longestEmail = 254;
 /**
- * An e-mail address: RFC 5322's dot-atom form, at most 64 characters before the @ (RFC 5321, 4.5.3.1), at a host name of RFC 1123 with two labels at least. Quoted names
- * and addresses of hosts by number are none.
+ * An e-mail address: RFC 5322's dot-atom form, at most 64 characters before the @ (RFC 5321, 4.5.3.1), at a host name
+ * of RFC 1123 with two labels at least. Quoted names and addresses of hosts by number are none.
  */
 export const emailPattern = `^(?=[^@]{1,64}@)${atom}(?:\\.${atom})*@(?:${label}\\.)+${label}$`;
 
@@ -110,8 +110,8 @@ export function sentenceOf(pattern: unknown): string {
 }
 
 /**
- * What the document says of a value beside what the validator checks. The code checks it: with better words, together with what else is wrong,
- * or only where a field changes. A name stands for a form that the code has as a list.
+ * What the document says of a value beside what the validator checks. The code checks it: with better words, together
+ * with what else is wrong, or only where a field changes. A name stands for a form that the code has as a list.
  */
 export interface Documented {
   readonly documented?: object | "country" | "timeZone";

@@ -5,7 +5,10 @@ import { GivenName, GivenTextOrNull, Instant, NullableText, PathId, reference } 
 
 /** Zones with at most this number of positions are bounded by their number alone. */
 export const fewPositions = 50;
-/** Positions of an account's larger zones, all together: its list of zones stays an answer of some 40 MB, which one process can make. */
+/**
+ * Positions of an account's larger zones, all together: its list of zones stays an answer of some 40 MB, which one
+ * process can make.
+ */
 export const mostPositions = 500_000;
 
 const settableExample = {
@@ -118,7 +121,10 @@ export const GeofenceView = Type.Object(viewed, {
 });
 export type GeofenceView = Static<typeof GeofenceView>;
 
-/** Body of POST /api/geofences and PUT /api/geofences/{geofenceId}, and what the result of a PATCH must be. It resets what it leaves out. */
+/**
+ * Body of POST /api/geofences and PUT /api/geofences/{geofenceId}, and what the result of a PATCH must be. It resets
+ * what it leaves out.
+ */
 export const GeofenceBody = Type.Object(
   {
     name: GivenName(),

@@ -27,7 +27,10 @@ const viewed = {
 export const GroupView = Type.Object(viewed, { $id: "Group", description: "A group of devices.", examples: [example] });
 export type GroupView = Static<typeof GroupView>;
 
-/** Body of POST /api/groups and PUT /api/groups/{groupId}, and what the result of a PATCH must be. It resets what it leaves out. */
+/**
+ * Body of POST /api/groups and PUT /api/groups/{groupId}, and what the result of a PATCH must be. It resets what it
+ * leaves out.
+ */
 export const GroupBody = Type.Object(
   {
     name: GivenName(),

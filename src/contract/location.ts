@@ -9,7 +9,10 @@ const attributes = reference<Readonly<Record<string, string>>>("Attributes");
 const percent = Type.Optional(Type.Integer({ description: "%" }));
 const seconds = Type.Optional(Type.Integer({ description: "Accumulated seconds that the input was active." }));
 
-/** Location (specification 2.5). What the device never reported is absent. The text of it is made by model/location-json.ts. */
+/**
+ * Location (specification 2.5). What the device never reported is absent. The text of it is made by
+ * model/location-json.ts.
+ */
 export const Location = Type.Object(
   {
     dateTime: Instant({ description: "When the tracker took the position, UTC." }),
@@ -67,7 +70,10 @@ export const Location = Type.Object(
 export type Location = Static<typeof Location>;
 const locationReference = reference<Location>("Location");
 
-/** What a device reported, as it was reported: nothing is derived. The text of it is made by store/records/location-bytes.ts. */
+/**
+ * What a device reported, as it was reported: nothing is derived. The text of it is made by
+ * store/records/location-bytes.ts.
+ */
 export const Reading = Type.Object(
   {
     dateTime: Instant({ description: "When the tracker took it, UTC." }),

@@ -1,7 +1,9 @@
 import Type, { type TSchemaOptions, type TUnsafe } from "typebox";
 import { anyText, type Documented, notBlank } from "./forms.ts";
 
-/** A reference to the schema that the server knows by this `$id`; it stands as one component in the OpenAPI document. */
+/**
+ * A reference to the schema that the server knows by this `$id`; it stands as one component in the OpenAPI document.
+ */
 export function reference<T>(id: string): TUnsafe<T> {
   return Type.Unsafe<T>({ $ref: `${id}#` });
 }
@@ -37,7 +39,8 @@ export function GivenTags(): TUnsafe<Readonly<Record<string, string>> | null> {
 }
 
 /**
- * An identifier in a path. What has not its form names nothing, so it is answered like any other that is unknown: the validator lets all of them pass.
+ * An identifier in a path. What has not its form names nothing, so it is answered like any other that is unknown: the
+ * validator lets all of them pass.
  */
 export function PathId(options: TSchemaOptions = {}) {
   return Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$", ...options });

@@ -2,7 +2,9 @@ import Type, { type Static } from "typebox";
 import { serviceSuccess, success } from "./envelope.ts";
 import { GivenText, GivenTextOrNull, Instant, NullableList, NullableText } from "./schema.ts";
 
-/** Fewest characters of a password that a person sets for itself: NIST SP 800-63B asks for length, and for nothing else. */
+/**
+ * Fewest characters of a password that a person sets for itself: NIST SP 800-63B asks for length, and for nothing else.
+ */
 export const leastPassword = 12;
 
 const password = (description: string) => GivenText({ minLength: 1, maxLength: 4096, description });
@@ -67,7 +69,9 @@ export const SecondFactorAnswer = success({
   recoveryCodes: NullableList({ description: "Each good once in place of a code. Shown this once." }),
 });
 
-/** What a user may do beyond looking, by the privilege that is asked for. `service`: what concerns the whole service. */
+/**
+ * What a user may do beyond looking, by the privilege that is asked for. `service`: what concerns the whole service.
+ */
 export const abilities = ["admin", "write", "sendCommands", "sendSmsCommands", "sendSmsAlerts", "service"] as const;
 /** Something that a user may do. */
 export type Ability = (typeof abilities)[number];

@@ -1,6 +1,6 @@
 /**
- * RFC 3339 date-time, and of ISO 8601's extended form what clients send beside it: no seconds, no offset, a comma before the fraction,
- * an offset without colon or minutes, a date alone.
+ * RFC 3339 date-time, and of ISO 8601's extended form what clients send beside it: no seconds, no offset, a comma
+ * before the fraction, an offset without colon or minutes, a date alone.
  */
 const form =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
@@ -10,9 +10,10 @@ const earliest = new Date("0001-01-01T00:00:00.000Z").getTime();
 const latest = new Date("9999-12-31T23:59:59.999Z").getTime();
 
 /**
- * The moment that a text names, epoch ms (smaller parts of a second are cut off), or undefined where it names none. A text without offset is UTC,
- * a date alone its midnight; what an offset leads out of the years 0001 to 9999 is their first or last moment. Days that the calendar does not have, hour 24,
- * offsets of a day and the year 0000 are none; second 60 is one only where UTC puts leap seconds, and counts as the second after it.
+ * The moment that a text names, epoch ms (smaller parts of a second are cut off), or undefined where it names none. A
+ * text without offset is UTC, a date alone its midnight; what an offset leads out of the years 0001 to 9999 is their
+ * first or last moment. Days that the calendar does not have, hour 24, offsets of a day and the year 0000 are none;
+ * second 60 is one only where UTC puts leap seconds, and counts as the second after it.
  */
 export function parseInstant(text: string): number | undefined {
   const match = form.exec(text);

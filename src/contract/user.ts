@@ -85,7 +85,10 @@ const presentSecret = Type.Optional(
   }),
 );
 
-/** Body of POST /api/users and PUT /api/users/{userId}, and what the result of a PATCH must be. It resets what it leaves out, but for the password. */
+/**
+ * Body of POST /api/users and PUT /api/users/{userId}, and what the result of a PATCH must be. It resets what it leaves
+ * out, but for the password.
+ */
 export const UserBody = Type.Object(
   {
     name: GivenName(),

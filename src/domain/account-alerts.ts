@@ -22,11 +22,15 @@ export type AlertsQuery = Omit<AccountAlertsQuery, "limit" | "cursor">;
 /** The alerts of all devices that a user sees, and what people do with them. */
 export interface AccountAlerts {
   /**
-   * A page of them. It may be short if the user sees few of many. Except with `follow`, it is never empty while there are more.
+   * A page of them. It may be short if the user sees few of many. Except with `follow`, it is never empty while there
+   * are more.
    * @throws ApiError `deviceNotFound`, `groupNotFound`, `alertRuleNotFound`, `badRequest`
    */
   page(user: User, query: AlertsQuery, ask: PageAsk<string>): Promise<Listed<AccountAlert, string>>;
-  /** @throws ApiError `alertNotFound` if one of them is unknown or of a device that the user does not see; then no alert changes */
+  /**
+   * @throws ApiError `alertNotFound` if one of them is unknown or of a device that the user does not see; then no alert
+   * changes
+   */
   acknowledge(user: User, request: AlertsActRequest): Promise<readonly AccountAlert[]>;
   /** @throws ApiError as `acknowledge` */
   close(user: User, request: AlertsActRequest): Promise<readonly AccountAlert[]>;

@@ -23,12 +23,16 @@ export interface BootstrapContext {
   readonly ids: Ids;
   /** Makes an API key (src/auth/api-key.ts). */
   readonly makeApiKey: (ids: Ids) => { readonly id: string; readonly secret: string; readonly hash: string };
-  /** Keeps the credentials for the owner. Done before the key counts: so a start that is killed leaves none that nobody knows. */
+  /**
+   * Keeps the credentials for the owner. Done before the key counts: so a start that is killed leaves none that nobody
+   * knows.
+   */
   readonly keep: (credentials: OwnerCredentials) => Promise<void>;
 }
 
 /**
- * Makes the first account, its owner and the owner's API key, where they are not there yet; so a first start that was cut short is finished by the next one.
+ * Makes the first account, its owner and the owner's API key, where they are not there yet; so a first start that was
+ * cut short is finished by the next one.
  * @returns the credentials that were made, or undefined where all of it was there
  * @throws Error where the owner's e-mail address is a user's of another account
  */

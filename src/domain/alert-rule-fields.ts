@@ -78,8 +78,8 @@ export interface RuleChecks {
 const telegramUrl = "telegram:";
 
 /**
- * Reads a body that has passed its schema; what it leaves out takes its default. Secrets of webhooks that it does not give are taken from `kept` by their URL.
- * Whether what it refers to is there is not looked at.
+ * Reads a body that has passed its schema; what it leaves out takes its default. Secrets of webhooks that it does not
+ * give are taken from `kept` by their URL. Whether what it refers to is there is not looked at.
  */
 export function readRule(body: AlertRuleBody, kept: AlertRuleFields | undefined, checks: RuleChecks): ReadRule {
   const problems: string[] = [];
@@ -121,7 +121,9 @@ function readZone(given: string | null | undefined, place: string, report: Repor
   return given;
 }
 
-/** Stands for a condition that is refused, so that the others keep their places in the problems that are found later. */
+/**
+ * Stands for a condition that is refused, so that the others keep their places in the problems that are found later.
+ */
 const ofNothing: AlertCondition = { attribute: "speed", operator: "equal", value: 0 };
 
 function readCondition(

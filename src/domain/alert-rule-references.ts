@@ -20,7 +20,10 @@ export interface RuleReferences {
   untold(accountKey: number, fields: AlertRuleFields): Promise<readonly string[]>;
   /** The zones that a rule names and that are gone. */
   lostZones(accountKey: number, fields: AlertRuleFields): Promise<ReadonlySet<string>>;
-  /** Problems of a body, each with its place below the rule: zones that do not exist, but for those that the rule named before. */
+  /**
+   * Problems of a body, each with its place below the rule: zones that do not exist, but for those that the rule named
+   * before.
+   */
   unknownZones(
     accountKey: number,
     fields: AlertRuleFields,
@@ -155,7 +158,10 @@ class StoredReferences implements RuleReferences {
   }
 }
 
-/** Protocols that devices speak: those that they reported by, else those that they may, which is any where none is named. */
+/**
+ * Protocols that devices speak: those that they reported by, else those that they may, which is any where none is
+ * named.
+ */
 function protocolsOf(devices: readonly Device[]): readonly string[] {
   const all = devices.flatMap(({ spoken, identity }) => {
     if (spoken.length > 0) return spoken.map(({ protocol }) => protocol);

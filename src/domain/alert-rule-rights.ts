@@ -24,8 +24,8 @@ export interface WishedRule {
 }
 
 /**
- * The warning for a user who is about to delete what rules watch: how many name it, of those that the user sees; none where it is named by none.
- * It is asked before the deletion, which may take the sight of them.
+ * The warning for a user who is about to delete what rules watch: how many name it, of those that the user sees; none
+ * where it is named by none. It is asked before the deletion, which may take the sight of them.
  */
 export type WatchWarnings = (user: User, watched: Watched) => Promise<readonly string[]>;
 

@@ -39,9 +39,10 @@ export interface ChangedRule {
 }
 
 /**
- * The alert rules of accounts, as their users may see and change them: with `admin` all of the account, else those of which the user sees every device and group.
- * Calls that name a rule fail with `alertRuleNotFound` where it is unknown, of another account, or not visible; those that set one fail with `invalidInput`, naming every
- * problem, and with `permissionDenied` where it would watch, tell or send more than the user may.
+ * The alert rules of accounts, as their users may see and change them: with `admin` all of the account, else those of
+ * which the user sees every device and group. Calls that name a rule fail with `alertRuleNotFound` where it is unknown,
+ * of another account, or not visible; those that set one fail with `invalidInput`, naming every problem, and with
+ * `permissionDenied` where it would watch, tell or send more than the user may.
  */
 export interface AlertRules {
   /** In the order of their making. */
@@ -62,7 +63,10 @@ export interface AlertRules {
   copy(caller: User, id: string, body: CopyRequest): Promise<ChangedRule>;
   /** Those that watch a device, by itself or by a group. */
   pageOfDevice(caller: User, deviceId: string, ask: PageAsk): Promise<Listed<AlertRuleView>>;
-  /** Replaces all rules that watch a device and nothing else, all or nothing. Answers those that do so now, in the order of the body. */
+  /**
+   * Replaces all rules that watch a device and nothing else, all or nothing. Answers those that do so now, in the order
+   * of the body.
+   */
   replaceOfDevice(
     caller: User,
     deviceId: string,
@@ -110,7 +114,9 @@ export function createAlertRules(context: AlertRulesContext): AlertRules {
 class StoredRules implements AlertRules {
   readonly #context: AlertRulesContext;
   readonly #rights: RuleRights;
-  /** Groups that a device is in, by account and id: who reads its rules page by page reads the account's groups once. */
+  /**
+   * Groups that a device is in, by account and id: who reads its rules page by page reads the account's groups once.
+   */
   readonly #groupsOf: Cache<string, ReadonlySet<string>>;
   // A change is made from what was read before it, so the changes of an account's rules follow each other.
   readonly #alone = createChanges<number>();

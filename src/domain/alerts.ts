@@ -10,7 +10,10 @@ import type { PositionPlace } from "../ports/positions.ts";
 /** Alerts of one step: some 300 KB of JSON. */
 const stepAlerts = 500;
 
-/** What is asked of a device's alerts, as of its locations: an alert's place is its time and, in place of the number, its key. */
+/**
+ * What is asked of a device's alerts, as of its locations: an alert's place is its time and, in place of the number,
+ * its key.
+ */
 export interface AlertsRange {
   readonly from: number;
   readonly to: number;

@@ -15,7 +15,10 @@ export function unknownFields(
   );
 }
 
-/** Warnings of fields in a question that are none of its own: a misspelt one would else answer another question in silence. */
+/**
+ * Warnings of fields in a question that are none of its own: a misspelt one would else answer another question in
+ * silence.
+ */
 export function unknownTerms(body: object, terms: object): readonly string[] {
   return warnedOf(
     Object.keys(body).filter((name) => !Object.hasOwn(terms, name)),
@@ -24,7 +27,10 @@ export function unknownTerms(body: object, terms: object): readonly string[] {
   );
 }
 
-/** Unknown fields that one answer warns of, and the characters of a name in it: a body may hold 100,000 of them, or one of a megabyte. */
+/**
+ * Unknown fields that one answer warns of, and the characters of a name in it: a body may hold 100,000 of them, or one
+ * of a megabyte.
+ */
 const mostWarned = 20;
 const longestShown = 200;
 
@@ -40,8 +46,8 @@ function warnedOf(names: readonly string[], warning: (name: string) => string, w
 }
 
 /**
- * Warnings of all fields in a part of a body that its schema does not have, at whatever depth. Of a `oneOf` the variants of the same `type` count.
- * The body's own fields beside it are for `unknownFields`.
+ * Warnings of all fields in a part of a body that its schema does not have, at whatever depth. Of a `oneOf` the
+ * variants of the same `type` count. The body's own fields beside it are for `unknownFields`.
  */
 export function unknownParts(value: unknown, schema: unknown, where: string): readonly string[] {
   const found: string[] = [];

@@ -10,11 +10,16 @@ export interface CacheOptions<K, V> {
   readonly maxAgeMs: number;
   /** The most values; the oldest makes room. */
   readonly capacity: number;
-  /** The most bytes of all values together, as `weightOf` estimates; the oldest make room, and one that is larger by itself is not kept. */
+  /**
+   * The most bytes of all values together, as `weightOf` estimates; the oldest make room, and one that is larger by
+   * itself is not kept.
+   */
   readonly mostBytes: number;
 }
 
-/** Values of the store kept in memory: answers at once for what it has, and reads what it has not (absence is not kept). */
+/**
+ * Values of the store kept in memory: answers at once for what it has, and reads what it has not (absence is not kept).
+ */
 export interface Cache<K, V> {
   get(key: K): V | undefined | Promise<V | undefined>;
   /** Forgets a value; a read that is under way will not bring the old one back. */
@@ -24,7 +29,8 @@ export interface Cache<K, V> {
 }
 
 /**
- * Forgets all values where another process is missed: it may have told nothing of its last change. What it told is for the cache's owner to hear.
+ * Forgets all values where another process is missed: it may have told nothing of its last change. What it told is for
+ * the cache's owner to hear.
  */
 export function dropWhereMissed(bus: Pick<Bus, "subscribe">, cache: { dropAll(): void }): void {
   bus.subscribe((event) => {
@@ -38,7 +44,10 @@ interface Entry<V> {
   readonly until: number;
 }
 
-/** A cache that reads each missing value once, however many ask for it meanwhile, and forgets the oldest beyond its capacity. */
+/**
+ * A cache that reads each missing value once, however many ask for it meanwhile, and forgets the oldest beyond its
+ * capacity.
+ */
 export function createCache<K, V>({ clock, load, maxAgeMs, capacity, mostBytes }: CacheOptions<K, V>): Cache<K, V> {
   const entries = new Map<K, Entry<V>>();
   const loading = new Map<K, Promise<V | undefined>>();

@@ -31,7 +31,10 @@ export class OutcomesElsewhere {
     context.dispatcher.onElsewhere((device) => this.#left(device));
   }
 
-  /** Does what is to be done here, then waits until another process has recorded what became of the command, if one is about to: longest until it has the connection no longer. */
+  /**
+   * Does what is to be done here, then waits until another process has recorded what became of the command, if one is
+   * about to: longest until it has the connection no longer.
+   */
   async after(work: () => Promise<void>, device: Pick<Device, "key" | "id">, { id }: Command): Promise<void> {
     const outcome = Promise.withResolvers<void>();
     const waiter = { device: device.id, ends: outcome.resolve };

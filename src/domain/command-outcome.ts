@@ -2,7 +2,10 @@ import { formatInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Command } from "../model/command.ts";
 
-/** What a command is called until its outcome is recorded. It stays where the service ends meanwhile: nobody can tell, so it is never sent again. */
+/**
+ * What a command is called until its outcome is recorded. It stays where the service ends meanwhile: nobody can tell,
+ * so it is never sent again.
+ */
 export const unknownOutcome = "no outcome was recorded: it may or may not have reached the device";
 /** The connection ended after the command was written. */
 export const connectionLost = "the connection ended before a reply came: it may or may not have reached the device";
@@ -24,7 +27,10 @@ export function unclearReply(text: string): string {
 }
 /** The device answered that it did not do it. */
 export const deviceRefused = "the device says that it was not done";
-/** Begins the reason why an SMS was not taken for the moment; such a command may be tried again under its idempotency key. */
+/**
+ * Begins the reason why an SMS was not taken for the moment; such a command may be tried again under its idempotency
+ * key.
+ */
 export const smsUnavailable = "the SMS gateway is not available: ";
 
 /**
@@ -52,7 +58,10 @@ export function resultOf(command: Command, underWay: boolean): string {
   }
 }
 
-/** Throws what is the caller's to mend: a device that expired, text that its protocol can't carry, a gateway to be asked later. */
+/**
+ * Throws what is the caller's to mend: a device that expired, text that its protocol can't carry, a gateway to be asked
+ * later.
+ */
 export function throwFailure({ state, encode, sentAt, failure, channel }: Command, retryAfter: number): void {
   if (state !== "failed" || failure === null) return;
   if (channel === "sms" && failure.startsWith(smsUnavailable)) throw new ApiError("unavailable", [failure], retryAfter);

@@ -3,8 +3,8 @@ import type { CommandFormat } from "../model/command.ts";
 const encoder = new TextEncoder();
 
 /**
- * The bytes of a command's text (specification 4.7): UTF-8 exactly; hexadecimal, spaces and hyphens ignored; or Base64 with its padding (RFC 4648, 4) and nothing else.
- * A sentence, where the text is no such thing.
+ * The bytes of a command's text (specification 4.7): UTF-8 exactly; hexadecimal, spaces and hyphens ignored; or Base64
+ * with its padding (RFC 4648, 4) and nothing else. A sentence, where the text is no such thing.
  */
 export function payloadOf(format: CommandFormat, text: string): Uint8Array | string {
   switch (format) {

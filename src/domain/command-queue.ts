@@ -57,17 +57,17 @@ export interface Sending {
 
 const everything = Number.MAX_SAFE_INTEGER;
 /**
- * Wait for the answer to bytes from the queue that no request waits for any longer, ms: many trackers answer them with nothing, and one that connects for
- * seconds should get all that is queued. A later answer is recorded all the same.
+ * Wait for the answer to bytes from the queue that no request waits for any longer, ms: many trackers answer them with
+ * nothing, and one that connects for seconds should get all that is queued. A later answer is recorded all the same.
  */
 const queuedRawWaitMs = 500;
 
 /**
  * Commands over the data connection, those of one device one after the other.
  *
- * A command stays queued until its connection is about to write it. Then it is recorded as sent, by a compare-and-set, with a failure that says that its
- * outcome is unknown; what became of it replaces that. So whenever the service is killed, none is ever written twice, and a record that nobody could
- * finish says so.
+ * A command stays queued until its connection is about to write it. Then it is recorded as sent, by a compare-and-set,
+ * with a failure that says that its outcome is unknown; what became of it replaces that. So whenever the service is
+ * killed, none is ever written twice, and a record that nobody could finish says so.
  */
 export class CommandQueue {
   readonly #context: CommandQueueContext;
@@ -122,7 +122,10 @@ export class CommandQueue {
     return this.#elsewhere.after(drained, device, command);
   }
 
-  /** Sends one that must not wait for a connection, after all that are queued, if its turn comes within `turnMs`; `make` records it. */
+  /**
+   * Sends one that must not wait for a connection, after all that are queued, if its turn comes within `turnMs`; `make`
+   * records it.
+   */
   sendNow(
     device: Target,
     turnMs: number,
@@ -309,7 +312,10 @@ export class CommandQueue {
     }
   }
 
-  /** Whether a conversation ended because the device expired; it may have been given another term since it was looked up. */
+  /**
+   * Whether a conversation ended because the device expired; it may have been given another term since it was looked
+   * up.
+   */
   async #hasExpired({ id }: Target): Promise<boolean> {
     const device = await this.#context.store.devices.find(id);
     return device !== undefined && this.#over(device);

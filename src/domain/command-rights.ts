@@ -18,8 +18,8 @@ export interface CommandRightsContext {
 }
 
 /**
- * Cancels a queued command whose user may not send it any more, with the reason in its record. True: it must not be sent.
- * Asked when its turn has come, which may be days after the user asked for it.
+ * Cancels a queued command whose user may not send it any more, with the reason in its record. True: it must not be
+ * sent. Asked when its turn has come, which may be days after the user asked for it.
  */
 export async function cancelWithoutRight(
   context: CommandRightsContext,

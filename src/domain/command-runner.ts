@@ -13,15 +13,18 @@ export interface CommandRunnerContext {
   readonly clock: Clock;
 }
 
-/** How long a rule's command waits for a device that is not connected, s: it answers what happens now, and in a day would do harm. */
+/**
+ * How long a rule's command waits for a device that is not connected, s: it answers what happens now, and in a day
+ * would do harm.
+ */
 const ttlSeconds = 3600;
 
 /** Ends of a command that did not reach its device. */
 const unsent: ReadonlySet<CommandState> = new Set(["failed", "expired", "cancelled"]);
 
 /**
- * Sends commands of rules as if their users did it by the API: with the same checks, and under the notice's id as the idempotency key, so that a try after a
- * crash finds the first one's record and sends nothing.
+ * Sends commands of rules as if their users did it by the API: with the same checks, and under the notice's id as the
+ * idempotency key, so that a try after a crash finds the first one's record and sends nothing.
  */
 export function createCommandRunner(context: CommandRunnerContext): CommandRunner {
   const { store, commands, clock } = context;

@@ -12,10 +12,15 @@ import type { Store } from "../ports/store.ts";
 import { smsUnavailable, unknownOutcome } from "./command-outcome.ts";
 import type { CommandsUnderWay } from "./command-under-way.ts";
 
-/** The newest receipts are kept: one may come before the gateway's answer to its message was recorded. Some gateways are that quick. */
+/**
+ * The newest receipts are kept: one may come before the gateway's answer to its message was recorded. Some gateways are
+ * that quick.
+ */
 const earlyReceipts = 1000;
 
-/** How often giving back is tried, and the pause between, ms: long enough for a locked file, short enough for a request. */
+/**
+ * How often giving back is tried, and the pause between, ms: long enough for a locked file, short enough for a request.
+ */
 const giveBackAttempts = 5;
 const giveBackPauseMs = 100;
 
@@ -38,12 +43,14 @@ interface Counted {
 }
 
 /**
- * Commands by SMS: counted to the device's day, a long message as the parts that it is sent in; recorded before they are handed over, stepped by the
- * gateway's receipts: delivered when all parts are, failed when one will not be.
+ * Commands by SMS: counted to the device's day, a long message as the parts that it is sent in; recorded before they
+ * are handed over, stepped by the gateway's receipts: delivered when all parts are, failed when one will not be.
  */
 export class CommandSms {
   readonly #context: CommandSmsContext;
-  /** By the message's name, with the time of arrival by the clock that never goes back. The last that came stands last. */
+  /**
+   * By the message's name, with the time of arrival by the clock that never goes back. The last that came stands last.
+   */
   readonly #early = new Map<string, { readonly receipt: SmsReceipt; readonly at: number }>();
 
   constructor(context: CommandSmsContext) {
@@ -66,7 +73,8 @@ export class CommandSms {
   }
 
   /**
-   * Sends one message to the number and records it under this id. `make` records the command, or finds the one of its idempotency key, which is not sent again.
+   * Sends one message to the number and records it under this id. `make` records the command, or finds the one of its
+   * idempotency key, which is not sent again.
    * @throws ApiError `dailySms`, `deviceNotFound`, `badRequest` (more parts than the device may be sent a day)
    */
   send(
@@ -93,7 +101,10 @@ export class CommandSms {
     return made.command;
   }
 
-  /** Tries again what failed because the gateway could not take it for the moment, while it has time; undefined: somebody else does so already. */
+  /**
+   * Tries again what failed because the gateway could not take it for the moment, while it has time; undefined:
+   * somebody else does so already.
+   */
   async again(device: Device, command: Command, to: string, body: SmsBody): Promise<Command | undefined> {
     const { underWay } = this.#context;
     if (!underWay.has(command.id)) return underWay.run(command.id, () => this.#again(device, command, to, body));
@@ -194,7 +205,10 @@ export class CommandSms {
     return (await commands.step(command.key, ["ours"], to, change)) ?? { ...command, ...change, state: to };
   }
 
-  /** What receipts made of the command that came before its parts' names were recorded; undefined: nothing. One that came before the message was handed over is of another of its name: gateways give names again. */
+  /**
+   * What receipts made of the command that came before its parts' names were recorded; undefined: nothing. One that
+   * came before the message was handed over is of another of its name: gateways give names again.
+   */
   async #takeEarly(ids: readonly (string | null)[], handedAt: number): Promise<Command | undefined> {
     let stepped: Command | undefined;
     for (const id of ids) {
@@ -223,7 +237,8 @@ export class CommandSms {
     const finishedAt = clock.now();
     if (known.delivery === "delivered")
       return store.commands.step(key, ["sent"], "delivered", { finishedAt, failure: null });
-    // Two receipts may be handled at once. The receipt of the lost part says why it was lost. If the process ends before that, the gateway sends that receipt again.
+    // Two receipts may be handled at once. The receipt of the lost part says why it was lost. If the process ends
+    // before that, the gateway sends that receipt again.
     if (known.delivery === "open" || receipt.delivered) return undefined;
     // The first that will not be delivered ends the command; what comes later of the others changes nothing.
     const failure = `the SMS gateway reports ${receipt.state}`;

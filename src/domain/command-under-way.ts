@@ -14,8 +14,9 @@ interface Elsewhere {
 }
 
 /**
- * Commands whose outcome this process waits for, by id, and those of which others say that they do. Their records say that the outcome is unknown, for the case that the process ends
- * now; to readers that is no failure as long as it does not.
+ * Commands whose outcome this process waits for, by id, and those of which others say that they do. Their records say
+ * that the outcome is unknown, for the case that the process ends now; to readers that is no failure as long as it does
+ * not.
  */
 export class CommandsUnderWay {
   readonly #clock: Clock;

@@ -1,11 +1,15 @@
 import type { CommandStore } from "../ports/command-store.ts";
 
-/** Devices that are remembered: some megabyte, and far more than have commands waiting for them on a service that is in order. */
+/**
+ * Devices that are remembered: some megabyte, and far more than have commands waiting for them on a service that is in
+ * order.
+ */
 const mostDevices = 10_000;
 
 /**
- * Devices for whose connection commands may be waiting, so that the connecting of all others asks the store nothing. It may name one too many, never one
- * too few: as long as it is not known, or they are too many to remember, any device may be one.
+ * Devices for whose connection commands may be waiting, so that the connecting of all others asks the store nothing. It
+ * may name one too many, never one too few: as long as it is not known, or they are too many to remember, any device
+ * may be one.
  */
 export class WaitingDevices {
   readonly #commands: Pick<CommandStore, "waitingDevices">;

@@ -35,8 +35,8 @@ export function readWish(body: CommandRequest, channel: CommandChannel, idempote
 }
 
 /**
- * The time, ms, for which a command that must not wait is queued for the process that has the connection. Callers ask for whole seconds, and this is none: so the record tells
- * what was asked for.
+ * The time, ms, for which a command that must not wait is queued for the process that has the connection. Callers ask
+ * for whole seconds, and this is none: so the record tells what was asked for.
  */
 export function briefTtl(turnMs: number): number {
   return Math.ceil(turnMs / 1000 + 1) * 1000 + 1;

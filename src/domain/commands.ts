@@ -33,7 +33,8 @@ export interface Outcome {
 export interface Commands {
   /**
    * Sends a command, or queues it.
-   * @throws ApiError `permissionDenied`, `badRequest`, `deviceExpired`, `noPhone`, `smsNotConfigured`, `dailySms`, `idempotencyConflict`, `tooManyRequests`, `requestTimeout`, `unavailable`
+   * @throws ApiError `permissionDenied`, `badRequest`, `deviceExpired`, `noPhone`, `smsNotConfigured`, `dailySms`,
+   * `idempotencyConflict`, `tooManyRequests`, `requestTimeout`, `unavailable`
    */
   send(user: User, deviceId: string, body: CommandRequest, idempotencyKey: string | undefined): Promise<Outcome>;
   /** Newest first. */
@@ -65,13 +66,19 @@ export interface CommandsContext {
 
 /** Seconds after which to ask again for an SMS: a gateway that is set up, or comes back, takes that long at least. */
 const smsRetrySeconds = 60;
-/** Commands that may wait for one device: more than anybody means to send to a sleeping tracker, few enough that a script in a loop fills no disk. */
+/**
+ * Commands that may wait for one device: more than anybody means to send to a sleeping tracker, few enough that a
+ * script in a loop fills no disk.
+ */
 const mostWaiting = 100;
 /** Seconds after which to ask again if too many wait: by then the device may have connected, or their time run out. */
 const fullRetrySeconds = 60;
 /** Time of a request beside that for the device's reply, ms: for the store before and after it. */
 const recordMs = 1000;
-/** Time that the repeat of an SMS waits for the gateway's answer to the first one, ms: below the API's 30 s, so that its answer says where it stands. */
+/**
+ * Time that the repeat of an SMS waits for the gateway's answer to the first one, ms: below the API's 30 s, so that its
+ * answer says where it stands.
+ */
 const smsWaitMs = 25_000;
 const waitsForTurn = "queued: earlier commands to the device are being answered; it is sent after them";
 
@@ -153,7 +160,8 @@ class DeviceCommands implements Commands {
   }
 
   /**
-   * A command that is not to be queued; its record is there once it is about to be written. Where another process has the connection, it is queued for that one, for as long as this request waits.
+   * A command that is not to be queued; its record is there once it is about to be written. Where another process has
+   * the connection, it is queued for that one, for as long as this request waits.
    */
   async #sendAtOnce(user: User, device: Device, wish: Wish, turnMs: number) {
     const { idempotencyKey: key } = wish;
@@ -184,7 +192,10 @@ class DeviceCommands implements Commands {
     await store.commands.step(command.key, ["queued"], "failed", failed);
   }
 
-  /** A device may expire, or be deleted, while a request waits for its command's turn: then it is refused like any later one. */
+  /**
+   * A device may expire, or be deleted, while a request waits for its command's turn: then it is refused like any later
+   * one.
+   */
   async #failIfExpired({ id }: Device, command: Command): Promise<Command> {
     const { store, clock } = this.#context;
     const device = await store.devices.find(id);

@@ -67,7 +67,10 @@ export function countryNames(): Readonly<Record<string, string>> {
   return countries().names;
 }
 
-/** Whether a text is a country's alpha-2 or alpha-3 code or one of its English names. Case and accents make no difference. */
+/**
+ * Whether a text is a country's alpha-2 or alpha-3 code or one of its English names. Case and accents make no
+ * difference.
+ */
 export function isCountry(text: string): boolean {
   return countries().known.has(folded(text));
 }

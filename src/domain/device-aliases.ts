@@ -8,7 +8,10 @@ import type { DeviceScope, Visibility } from "./visibility.ts";
 /** Identifiers that an account may hold, however few licences it has: those of a device with all its aliases. */
 export const leastIdentifiers = 20;
 
-/** An IMEI, or an IMEISV of 16 digits, also with zeros before it. The check digit is not looked at: cheap trackers have IMEIs with a wrong one. */
+/**
+ * An IMEI, or an IMEISV of 16 digits, also with zeros before it. The check digit is not looked at: cheap trackers have
+ * IMEIs with a wrong one.
+ */
 const imeiForm = /^0*\d{15,16}$/;
 
 /** Who gives a device its aliases. */
@@ -19,8 +22,9 @@ export interface AliasGiver {
 }
 
 /**
- * Checks the aliases that a device does not have yet. An alias is an identifier as an id is, whatever the device's own id looks like: whoever gives it must be allowed to
- * register it. It must not be how somebody else's tracker is known: an IMEI, or what an unregistered tracker reports now.
+ * Checks the aliases that a device does not have yet. An alias is an identifier as an id is, whatever the device's own
+ * id looks like: whoever gives it must be allowed to register it. It must not be how somebody else's tracker is known:
+ * an IMEI, or what an unregistered tracker reports now.
  * @throws ApiError `permissionDenied`, `aliasNotAllowed`, `deviceExists`
  */
 export function checkAliases(
@@ -67,7 +71,10 @@ export function refused(refusal: DeviceRefusal): ApiError {
   ]);
 }
 
-/** One text, whether an identifier is a device's of one's own account, of another one, or reported by an unregistered tracker: it tells nobody which. */
+/**
+ * One text, whether an identifier is a device's of one's own account, of another one, or reported by an unregistered
+ * tracker: it tells nobody which.
+ */
 export function identifierTaken(): ApiError {
   return new ApiError("deviceExists", [
     "body: the id or an alias is a registered device's already, or a tracker's that is not registered; such a tracker is registered with what it reports as its id",

@@ -51,8 +51,9 @@ export type HashSecret = (secret: string) => string;
 const shown: readonly string[] = ["id", "secretSet"];
 
 /**
- * The fields that a body sets on the device with this id. What the body leaves out takes its default; the e-mail and SMS limits, which
- * it can't name, the days that positions are kept, and the secret stay as they are. `body` has passed its schema; fields that the schema does not know are not used, and warned of.
+ * The fields that a body sets on the device with this id. What the body leaves out takes its default; the e-mail and
+ * SMS limits, which it can't name, the days that positions are kept, and the secret stay as they are. `body` has passed
+ * its schema; fields that the schema does not know are not used, and warned of.
  */
 export function readFields(
   id: string,

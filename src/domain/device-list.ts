@@ -12,8 +12,8 @@ import type { DeviceScope, Visibility } from "./visibility.ts";
 /** The lists of devices that users ask for again and again, as text that is ready. */
 export interface DeviceList {
   /**
-   * The devices that have not expired and the user may see, by id: JSON objects with commas between them, UTF-8. At once where it is in memory. Undefined: they are
-   * too many to hold them all; `page` has them.
+   * The devices that have not expired and the user may see, by id: JSON objects with commas between them, UTF-8. At
+   * once where it is in memory. Undefined: they are too many to hold them all; `page` has them.
    */
   list(user: User): Uint8Array | undefined | Promise<Uint8Array | undefined>;
   /** The same as JSON objects, by pages that follow an id. */
@@ -53,7 +53,10 @@ interface AccountDevices {
 
 /** Accounts whose lists are kept. */
 const keptAccounts = 2000;
-/** Bytes of one account's list that is kept: some 10,000 devices. Beyond that it is read anew for each answer, in pieces. */
+/**
+ * Bytes of one account's list that is kept: some 10,000 devices. Beyond that it is read anew for each answer, in
+ * pieces.
+ */
 const mostOfAccount = 2_097_152;
 /** Bytes of the lists of all accounts. */
 const mostBytes = 67_108_864;

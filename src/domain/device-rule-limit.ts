@@ -11,8 +11,10 @@ type Members = ReadonlyMap<string, ReadonlySet<string>>;
 export type DeviceRuleLimitStore = Pick<Store, "accounts" | "alertRules" | "groups">;
 
 /**
- * Checks how many rules watch one device, by name or through its groups, before rules are stored. `removed`: keys of the rules that these replace. Only growth is refused. The database
- * counts the rules that name one target. Those through groups can't be counted in the step that stores a rule, so each of several changes at the same moment may pass the limit.
+ * Checks how many rules watch one device, by name or through its groups, before rules are stored. `removed`: keys of
+ * the rules that these replace. Only growth is refused. The database counts the rules that name one target. Those
+ * through groups can't be counted in the step that stores a rule, so each of several changes at the same moment may
+ * pass the limit.
  * @throws QuotaReached `rulesOfDevice`
  */
 export async function checkRulesOfDevices(

@@ -14,7 +14,9 @@ export function watchesAlone({ devices, groups }: Pick<AlertRule, "devices" | "g
   return devices.length === 1 && devices[0] === deviceId && groups.length === 0;
 }
 
-/** The rules of a replacement of all that watch a device alone (`own`), and what is wrong with which of them it names. */
+/**
+ * The rules of a replacement of all that watch a device alone (`own`), and what is wrong with which of them it names.
+ */
 export function wishesOf(
   { rules }: DeviceRulesBody,
   deviceId: string,

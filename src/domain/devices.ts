@@ -36,8 +36,8 @@ export interface ChangedDevice {
 }
 
 /**
- * The registered devices, as their users may see and change them. Calls that name a device fail with `deviceNotFound` where it is unknown, of
- * another account, or not visible to the user: the three can't be told apart.
+ * The registered devices, as their users may see and change them. Calls that name a device fail with `deviceNotFound`
+ * where it is unknown, of another account, or not visible to the user: the three can't be told apart.
  */
 export interface Devices extends DeviceList {
   /** From memory where it is there: for reading. */
@@ -52,7 +52,10 @@ export interface Devices extends DeviceList {
     check: (body: unknown) => DeviceReplacement,
   ): Promise<ChangedDevice>;
   setLimits(user: User, id: string, body: LimitsReplacement): Promise<ChangedDevice>;
-  /** The device has another tracker from now on; all that it has is kept. The user must be allowed to register a device with the new id. */
+  /**
+   * The device has another tracker from now on; all that it has is kept. The user must be allowed to register a device
+   * with the new id.
+   */
   changeId(user: User, id: string, body: IdReplacement): Promise<ChangedDevice>;
   /** Answers warnings: of the rules that named it. */
   remove(user: User, id: string): Promise<readonly string[]>;
@@ -223,7 +226,10 @@ function withPatch(device: Device, operations: PatchRequest): object {
   return secret === secretKept ? body : { ...body, secret: secret ?? null };
 }
 
-/** A limit that stays as it is may lie above what the operator allows by now; it is not used beyond that. @throws ApiError `limitCapped` */
+/**
+ * A limit that stays as it is may lie above what the operator allows by now; it is not used beyond that. @throws
+ * ApiError `limitCapped`
+ */
 function checkLimits(fields: DeviceFields, kept: Device, { deviceDailyEmails, deviceDailySms }: Caps): void {
   const problems: string[] = [];
   if (fields.dailyEmailLimit > deviceDailyEmails && fields.dailyEmailLimit !== kept.dailyEmailLimit)

@@ -21,23 +21,31 @@ export interface ExpiryContext {
 }
 
 /**
- * The longest that the watch sleeps, ms: a wall clock that was set forward is noticed so soon. It also keeps every timer far below the 24.8
- * days that fit one.
+ * The longest that the watch sleeps, ms: a wall clock that was set forward is noticed so soon. It also keeps every
+ * timer far below the 24.8 days that fit one.
  */
 const longestSleepMs = 5000;
-/** Changes of devices come in thousands when a fleet is registered: the earliest expiry is asked for once for all that come within this time, ms. */
+/**
+ * Changes of devices come in thousands when a fleet is registered: the earliest expiry is asked for once for all that
+ * come within this time, ms.
+ */
 const gatherMs = 100;
 /** Time after which to try again while the store can't be asked, ms. */
 const retryMs = 1000;
-/** Events told at a time: a fleet whose term ends at one midnight is let go in pieces, with room for other work between them. */
+/**
+ * Events told at a time: a fleet whose term ends at one midnight is let go in pieces, with room for other work between
+ * them.
+ */
 const slice = 200;
 
 /**
- * Publishes `deviceChanged` for each device that expires, at its moment: connections ask again and are closed, caches let go. Nothing else is to be
- * done: whether a device has expired is asked of the clock wherever it matters (admission, lists, licences).
+ * Publishes `deviceChanged` for each device that expires, at its moment: connections ask again and are closed, caches
+ * let go. Nothing else is to be done: whether a device has expired is asked of the clock wherever it matters
+ * (admission, lists, licences).
  *
- * The wall clock may be set. Forward: the devices whose moment was jumped over have expired, and are told of at the next look. Back: those whose
- * moment lies ahead again are told of too, so that whoever let go of them asks again; and they expire once more.
+ * The wall clock may be set. Forward: the devices whose moment was jumped over have expired, and are told of at the
+ * next look. Back: those whose moment lies ahead again are told of too, so that whoever let go of them asks again; and
+ * they expire once more.
  */
 export class ExpiryWatch implements Expiry {
   readonly #context: ExpiryContext;

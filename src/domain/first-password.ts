@@ -17,7 +17,10 @@ export interface FirstLinkContext {
   readonly keep: (token: string) => Promise<void>;
 }
 
-/** The token of the link that sets the password of the first account's owner. Undefined: it has a password to sign in with, so the link is good no more, or the token was lost. */
+/**
+ * The token of the link that sets the password of the first account's owner. Undefined: it has a password to sign in
+ * with, so the link is good no more, or the token was lost.
+ */
 export async function firstToken(context: FirstLinkContext): Promise<string | undefined> {
   const { store, ids, makeToken, hashToken, kept, keep } = context;
   const account = (await store.accounts.page({ limit: 1 })).rows[0];

@@ -27,8 +27,9 @@ export interface ChangedGeofence {
 }
 
 /**
- * The geofences of accounts, which all users of the account see. Calls that name one fail with `geofenceNotFound` where it is unknown or of another account.
- * A zone decides what the rules that name it find, so who does not see one of these rules can't change or delete it (`permissionDenied`).
+ * The geofences of accounts, which all users of the account see. Calls that name one fail with `geofenceNotFound` where
+ * it is unknown or of another account. A zone decides what the rules that name it find, so who does not see one of
+ * these rules can't change or delete it (`permissionDenied`).
  */
 export interface Geofences {
   /** In the order of their making. */
@@ -146,7 +147,10 @@ export function createGeofences({ store, bus, clock, ids, visibility, inTurn }: 
   };
 }
 
-/** Fails where the account would have too many positions. `kept`: the geofence that makes room for the new one. Resolves with what it was judged by, if anything. */
+/**
+ * Fails where the account would have too many positions. `kept`: the geofence that makes room for the new one. Resolves
+ * with what it was judged by, if anything.
+ */
 async function checkRoom(
   geofences: Pick<GeofenceStore, "positions">,
   accountKey: number,

@@ -26,9 +26,10 @@ export interface ChangedGroup {
 }
 
 /**
- * The groups of accounts, as their users may see and change them: with `admin` all of the account, else only those that the user's `group` names. Calls that
- * name a group fail with `groupNotFound` where it is unknown, of another account, or not visible. A group is what its users see, so who has not `admin`
- * can add only devices that it sees already (`permissionDenied`).
+ * The groups of accounts, as their users may see and change them: with `admin` all of the account, else only those that
+ * the user's `group` names. Calls that name a group fail with `groupNotFound` where it is unknown, of another account,
+ * or not visible. A group is what its users see, so who has not `admin` can add only devices that it sees already
+ * (`permissionDenied`).
  */
 export interface Groups {
   /** In the order of their making. */

@@ -7,7 +7,9 @@ export function locationsIn(json: Uint8Array): readonly Location[] {
   return JSON.parse(`[${utf8.decode(json)}]`);
 }
 
-/** Whether its position says where the device was: not where the tracker marks it as not valid, nor 0° north, 0° east. */
+/**
+ * Whether its position says where the device was: not where the tracker marks it as not valid, nor 0° north, 0° east.
+ */
 export function isPlaced({ latitude, longitude, attributes }: Pick<Location, "latitude" | "longitude" | "attributes">) {
   return attributes.valid !== "false" && !(latitude === 0 && longitude === 0);
 }

@@ -14,8 +14,8 @@ import type { ShownFrom } from "./shown-from.ts";
 import { secondsToNextDay, type Tally } from "./tally.ts";
 
 /**
- * Pieces of an answer, as the store gives them: bytes are to be read until the next piece is asked for. A reader that stops early must end the iteration,
- * which ends the store's too.
+ * Pieces of an answer, as the store gives them: bytes are to be read until the next piece is asked for. A reader that
+ * stops early must end the iteration, which ends the store's too.
  */
 export type HistoryPieces = AsyncGenerator<string | Uint8Array, void, void>;
 
@@ -36,7 +36,8 @@ export interface RecordForm {
 }
 
 /**
- * Histories of devices, within each device's daily results. A history that is opened has read its first chunk, so what fails at once fails here.
+ * Histories of devices, within each device's daily results. A history that is opened has read its first chunk, so what
+ * fails at once fails here.
  * @throws ApiError `badRequest` (times, cursor), `dailyResults`
  */
 export interface History {

@@ -1,4 +1,7 @@
-/** Two JSON values are equal as RFC 6902, section 4.6, has it: numbers by their value (so 0 and -0 are), the order of an object's fields is none. Not recursive, for a body may be nested deeper than the stack. */
+/**
+ * Two JSON values are equal as RFC 6902, section 4.6, has it: numbers by their value (so 0 and -0 are), the order of an
+ * object's fields is none. Not recursive, for a body may be nested deeper than the stack.
+ */
 export function jsonEqual(left: unknown, right: unknown): boolean {
   const waiting: (readonly [unknown, unknown])[] = [[left, right]];
   for (let pair = waiting.pop(); pair !== undefined; pair = waiting.pop()) {

@@ -11,8 +11,9 @@ type Step = PatchRequest[number];
 const forbidden: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 /**
- * The document after a JSON Patch (RFC 6902): all of it or, with an ApiError, nothing. The document given is not changed.
- * Only fields in `writable` can be targets; the others can be read by `test` and `copy`. What the result must be is for the caller to check.
+ * The document after a JSON Patch (RFC 6902): all of it or, with an ApiError, nothing. The document given is not
+ * changed. Only fields in `writable` can be targets; the others can be read by `test` and `copy`. What the result must
+ * be is for the caller to check.
  * @throws ApiError `invalidPatch` (malformed, unknown path, read-only target) or `patchTestFailed`
  */
 export function patched(document: Readonly<Json>, steps: PatchRequest, writable: ReadonlySet<string>): Json {
@@ -34,11 +35,13 @@ export function patched(document: Readonly<Json>, steps: PatchRequest, writable:
 }
 
 /**
- * Copies can double a document with each step, and put one long text into it a thousand times. So what one patch may copy in all is bounded, to what the largest body could
- * bring: checking the result goes through each character of it.
+ * Copies can double a document with each step, and put one long text into it a thousand times. So what one patch may
+ * copy in all is bounded, to what the largest body could bring: checking the result goes through each character of it.
  */
 const mostCopied = 1_048_576;
-/** What a value counts beside its characters, so that 20,000 small ones may be copied: far above any record's fields. */
+/**
+ * What a value counts beside its characters, so that 20,000 small ones may be copied: far above any record's fields.
+ */
 const sizeOfValue = 52;
 
 /** What a copy adds: values and characters, counted up to `most`. */

@@ -6,8 +6,9 @@ export type ListScope = readonly (string | number)[];
 const markBytes = 16;
 
 /**
- * Places in lists as text for the API. They are encrypted, since a place is a key of the store that would tell how much other accounts have, and bound to their
- * list: a damaged one, and one of another list, is none. (The mark of scope and place is the cipher's start value as well, as in RFC 5297.)
+ * Places in lists as text for the API. They are encrypted, since a place is a key of the store that would tell how much
+ * other accounts have, and bound to their list: a damaged one, and one of another list, is none. (The mark of scope and
+ * place is the cipher's start value as well, as in RFC 5297.)
  */
 export class ListCursors {
   readonly #marking: Buffer;

@@ -13,8 +13,8 @@ export function listedOf<T extends { readonly key: number }>({ rows, more }: Pag
 }
 
 /**
- * A part of a list of which the caller sees some: the first page that has any of them. It may be short, and never empty while there are more; no more than one page is
- * in memory.
+ * A part of a list of which the caller sees some: the first page that has any of them. It may be short, and never empty
+ * while there are more; no more than one page is in memory.
  */
 export async function firstSeen<T extends { readonly key: number }>(
   ask: PageAsk,

@@ -4,8 +4,9 @@ import { ChangedSince, StoreUnavailable } from "../ports/store.ts";
 const mostTries = 20;
 
 /**
- * Runs the changes of what one key names one after the other, as `createLocks` does. If another process changed it meanwhile, the store writes nothing, and the change is read and judged again from its
- * beginning. So a change must have no effects before it is written.
+ * Runs the changes of what one key names one after the other, as `createLocks` does. If another process changed it
+ * meanwhile, the store writes nothing, and the change is read and judged again from its beginning. So a change must
+ * have no effects before it is written.
  */
 export function createChanges<K>(): <T>(key: K, change: () => Promise<T>) => Promise<T> {
   const alone = createLocks<K>();

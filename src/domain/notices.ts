@@ -22,8 +22,8 @@ export interface Notices {
   page(user: User, deviceId: string, ask: PageAsk, state: NoticeState | undefined): Promise<Listed<NoticeView>>;
   /**
    * Queues a final one once more.
-   * @throws ApiError `notificationNotFound` also where the user does not see its rule, `notificationUnfinished`, `permissionDenied` where the user may not
-   * send by its channel, `notificationResent`, `tooManyRequests`
+   * @throws ApiError `notificationNotFound` also where the user does not see its rule, `notificationUnfinished`,
+   * `permissionDenied` where the user may not send by its channel, `notificationResent`, `tooManyRequests`
    */
   resend(user: User, deviceId: string, noticeId: string): Promise<NoticeView>;
 }

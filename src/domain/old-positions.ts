@@ -23,7 +23,10 @@ export interface DeletionPace {
   pause(): Promise<void>;
 }
 
-/** Deletes the positions that accounts and devices no longer keep, one bounded step of one device at a time. Returns how many were deleted. */
+/**
+ * Deletes the positions that accounts and devices no longer keep, one bounded step of one device at a time. Returns how
+ * many were deleted.
+ */
 export async function deleteOldPositions(context: DeletionContext, pace: DeletionPace): Promise<number> {
   const run = new Run(context, pace);
   await run.all();

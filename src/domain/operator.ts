@@ -10,7 +10,10 @@ export interface OperatorContext {
   readonly ids: Ids;
   /** Makes a key (src/auth/api-key.ts). */
   readonly makeKey: (ids: Ids) => { readonly secret: string; readonly hash: string };
-  /** Keeps the key for the operator. Done before the key counts: so a start that is killed leaves none that nobody knows. */
+  /**
+   * Keeps the key for the operator. Done before the key counts: so a start that is killed leaves none that nobody
+   * knows.
+   */
   readonly keep: (secret: string) => Promise<void>;
 }
 
@@ -20,7 +23,10 @@ export interface OperatorKey {
   readonly created?: string;
 }
 
-/** The operator's key; made where there is none yet, on the first start or the first one of a version that knows operators. */
+/**
+ * The operator's key; made where there is none yet, on the first start or the first one of a version that knows
+ * operators.
+ */
 export async function bootstrapOperator({ store, ids, makeKey, keep }: OperatorContext): Promise<OperatorKey> {
   const known = await store.accounts.findSetting(setting);
   if (known !== undefined) return { hash: known };

@@ -18,15 +18,24 @@ export interface PasswordChange {
 
 /** What people change of their own way in. What outlasts a session asks for the present API key or password. */
 export interface People {
-  /** Sets the password of the first account's owner, once. @throws ApiError `linkNotValid`, or what `hashPassword` throws */
+  /**
+   * Sets the password of the first account's owner, once. @throws ApiError `linkNotValid`, or what `hashPassword`
+   * throws
+   */
   setFirstPassword(token: string, password: string): Promise<User>;
-  /** Ends all other sessions of the user. `signIn`: key of the one that stays. @throws ApiError what `checkPresent` and `hashPassword` throw */
+  /**
+   * Ends all other sessions of the user. `signIn`: key of the one that stays. @throws ApiError what `checkPresent` and
+   * `hashPassword` throw
+   */
   changePassword(user: User, change: PasswordChange, signIn: number): Promise<void>;
   /** @throws ApiError `secondFactorSet`, or what `checkPresent` throws */
   beginFactor(user: User, presentSecret: string): Promise<{ readonly secret: string; readonly uri: string }>;
   /** Gives the recovery codes. @throws ApiError `noSecondFactor`, `secondFactorSet`, `wrongCode` */
   confirmFactor(user: User, code: string): Promise<readonly string[]>;
-  /** Of the caller, or of another user that it may change. @throws ApiError `noSecondFactor`, `ownerProtected`, or what `checkPresent` throws */
+  /**
+   * Of the caller, or of another user that it may change. @throws ApiError `noSecondFactor`, `ownerProtected`, or what
+   * `checkPresent` throws
+   */
   endFactor(caller: User, user: User, presentSecret: string): Promise<void>;
 }
 

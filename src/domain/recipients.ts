@@ -22,8 +22,8 @@ export interface Recipients {
   page(caller: User, ask: PageAsk): Promise<Listed<RecipientView>>;
   /**
    * Sends somebody a code by which it answers. Who has answered is not asked again.
-   * @throws ApiError `badRequest` (the address is not valid, or the mail server or gateway refuses it), `permissionDenied`, `codeLimit`, `recipientLimit`, `mailNotConfigured`, `smsNotConfigured`,
-   * `unavailable`
+   * @throws ApiError `badRequest` (the address is not valid, or the mail server or gateway refuses it),
+   * `permissionDenied`, `codeLimit`, `recipientLimit`, `mailNotConfigured`, `smsNotConfigured`, `unavailable`
    */
   ask(caller: User, body: RecipientRequest): Promise<RecipientView>;
   /** The recipient's own answer: who has the code is the recipient. @throws ApiError `wrongCode` */
@@ -51,7 +51,10 @@ export interface RecipientsContext {
 
 /** How long a code can confirm, ms. A week covers a weekend and a holiday. */
 const codeMs = 7 * 86_400_000;
-/** How long a code is valid until its sending is confirmed, ms. No mail server or gateway takes longer. If a crash prevents the sending, the next request sends a new code. */
+/**
+ * How long a code is valid until its sending is confirmed, ms. No mail server or gateway takes longer. If a crash
+ * prevents the sending, the next request sends a new code.
+ */
 const sendingMs = 600_000;
 /** Digits that people type and read out: five wrong tries at eight of them hit once in twenty million. */
 const codeDigits = 8;

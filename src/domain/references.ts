@@ -21,7 +21,10 @@ export function createReferences(store: Pick<Store, "devices" | "groups">): Refe
     return store.devices.existing(accountKey, ids);
   }
 
-  /** Unknown ones, looked for until an answer has enough to name: who invents 15,000 ids asks the store once. `left`: not looked at. */
+  /**
+   * Unknown ones, looked for until an answer has enough to name: who invents 15,000 ids asks the store once. `left`:
+   * not looked at.
+   */
   async function firstUnknown(accountKey: number, ids: readonly string[]) {
     const unknown = new Set<string>();
     let at = 0;

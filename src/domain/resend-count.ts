@@ -5,7 +5,10 @@ import { RateLimit, type Shared } from "../shares/rate-limit.ts";
 /** Users whose resends are counted: some 100 bytes each. */
 const countedUsers = 10_000;
 
-/** Counts what each user sends again by hand. Returns a function that throws the ApiError `tooManyRequests` beyond `perMinute`. */
+/**
+ * Counts what each user sends again by hand. Returns a function that throws the ApiError `tooManyRequests` beyond
+ * `perMinute`.
+ */
 export function createResendCount(
   { bus, clock }: Pick<Shared, "bus" | "clock">,
   perMinute: number,

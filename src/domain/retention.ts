@@ -21,7 +21,10 @@ const stepRows = 500;
 /** Users have a row for each day: some hundred at the first time. */
 const stepUsers = 20;
 
-/** When to look for what is old: the time after the start, then from one look to the next; and the pause after each step. Tests have shorter times. */
+/**
+ * When to look for what is old: the time after the start, then from one look to the next; and the pause after each
+ * step. Tests have shorter times.
+ */
 export interface RetentionTimes {
   readonly firstMs: number;
   readonly everyMs: number;
@@ -49,7 +52,10 @@ export interface RetentionContext {
   readonly clockTrust: Pick<ClockTrust, "mayDelete">;
   readonly positionKeeper: Pick<PositionKeeper, "deleteBefore">;
   readonly log: Log;
-  /** Days that records are kept: commands and notices after their end, alerts after they were found, refused reports after they came. */
+  /**
+   * Days that records are kept: commands and notices after their end, alerts after they were found, refused reports
+   * after they came.
+   */
   readonly settings: Readonly<Record<"commands" | "alerts" | "notices" | "refused", { readonly keepDays: number }>> & {
     /** Alerts that nobody closed are closed this many days after they were found. */
     readonly alerts: { readonly closeAfterDays: number };
@@ -57,8 +63,9 @@ export interface RetentionContext {
 }
 
 /**
- * Works in the background. Closes alerts that nobody closed. Deletes records of commands, alerts, notices and refused reports some time after their end. Deletes positions that accounts and devices no longer keep. Adds
- * up the counters of days before yesterday.
+ * Works in the background. Closes alerts that nobody closed. Deletes records of commands, alerts, notices and refused
+ * reports some time after their end. Deletes positions that accounts and devices no longer keep. Adds up the counters
+ * of days before yesterday.
  */
 export class Retention {
   readonly #context: RetentionContext;
@@ -135,7 +142,10 @@ export class Retention {
     if (positions > 0) log.info({ positions }, "old positions were deleted");
   }
 
-  /** Whether it is not certain that what is old by our clock is old; asked again before each step, since the clock may be set at any time. */
+  /**
+   * Whether it is not certain that what is old by our clock is old; asked again before each step, since the clock may
+   * be set at any time.
+   */
   #isHeld(): boolean {
     const held = !this.#context.clockTrust.mayDelete();
     if (held && !this.#held)

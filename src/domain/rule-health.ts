@@ -13,7 +13,10 @@ export interface RuleHealthContext {
   readonly metrics: Metrics;
 }
 
-/** How often what changed is counted, ms: a gauge is read about as often, and an import of thousands of devices is one change. */
+/**
+ * How often what changed is counted, ms: a gauge is read about as often, and an import of thousands of devices is one
+ * change.
+ */
 const countMs = 30_000;
 
 /** Counts for the metrics the rules that refer to something that is gone: what the API tells as a rule's `problems`. */

@@ -8,7 +8,10 @@ import type { Asked } from "../ports/recipients.ts";
 import type { Store } from "../ports/store.ts";
 import type { Recipients } from "./recipients.ts";
 
-/** Asks the people outside the account whom rules name, and gives what there is to say of it as warnings. The rules are saved by then, so it never fails. */
+/**
+ * Asks the people outside the account whom rules name, and gives what there is to say of it as warnings. The rules are
+ * saved by then, so it never fails.
+ */
 export type AskRecipients = (accountKey: number, rules: readonly AlertRuleFields[]) => Promise<readonly string[]>;
 
 /** What asking needs of the service. */

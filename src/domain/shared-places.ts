@@ -20,7 +20,9 @@ export interface HeldShare {
 
 /** What the holders of links see. */
 export interface SharedPlaces {
-  /** The devices that the link shows now. @throws ApiError `linkNotValid`: there is nothing that it may show any more */
+  /**
+   * The devices that the link shows now. @throws ApiError `linkNotValid`: there is nothing that it may show any more
+   */
   devices(held: HeldShare): Promise<SharedDevice[]>;
   /** The same for its stream, while it lasts. */
   scope(held: HeldShare): Promise<DeviceScope>;

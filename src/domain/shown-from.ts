@@ -22,7 +22,9 @@ export interface ShownFromContext {
   readonly clock: Clock;
 }
 
-/** Tells from when on a device's positions are shown, by its own days or its account's, and by what was deleted already. */
+/**
+ * Tells from when on a device's positions are shown, by its own days or its account's, and by what was deleted already.
+ */
 export function createShownFrom({ store, positionKeeper, bus, clock }: ShownFromContext): ShownFrom {
   const days = createCache<number, { readonly days: number | null }>({
     clock,
@@ -44,7 +46,10 @@ export function createShownFrom({ store, positionKeeper, bus, clock }: ShownFrom
   };
 }
 
-/** Event time before which positions were deleted. Undefined also when the device's state, which knows it, is damaged: then everything that is there is shown, since it may be all. */
+/**
+ * Event time before which positions were deleted. Undefined also when the device's state, which knows it, is damaged:
+ * then everything that is there is shown, since it may be all.
+ */
 async function deletedBefore(keeper: ShownFromContext["positionKeeper"], device: DeviceKey) {
   try {
     return await keeper.keptFrom(device);

@@ -17,7 +17,10 @@ export interface SignInPlace {
 
 /** Who is signed in with a browser, for as long as that lasts. */
 export interface SignIns {
-  /** The one of a cookie's token, which counts as used now. Undefined: there is none, or it has ended. At once where it is in memory. */
+  /**
+   * The one of a cookie's token, which counts as used now. Undefined: there is none, or it has ended. At once where it
+   * is in memory.
+   */
   find(token: string): SignIn | undefined | Promise<SignIn | undefined>;
   /** @throws ApiError `wrongSignIn`: the user is gone by now */
   begin(user: User, place: SignInPlace): Promise<{ readonly token: string; readonly signIn: SignIn }>;

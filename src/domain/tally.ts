@@ -1,4 +1,7 @@
-/** What one key has used: `total` ever, `daily` in its UTC day. `total` and `daily` hold what is stored and what is not stored yet. */
+/**
+ * What one key has used: `total` ever, `daily` in its UTC day. `total` and `daily` hold what is stored and what is not
+ * stored yet.
+ */
 export interface TallyEntry {
   readonly key: number;
   /** Days since 1970, UTC. */
@@ -41,8 +44,9 @@ const mostAgeMs = 1000;
 const trimmedAtOnce = 10_000;
 
 /**
- * Counters kept in memory, exact: the stored sums are read once for each key, and what is added since goes to the store in deltas.
- * `load` gives the stored sums of a key and a day. While `isShared`, other processes add to them, and they are read again each second that a key is asked for.
+ * Counters kept in memory, exact: the stored sums are read once for each key, and what is added since goes to the store
+ * in deltas. `load` gives the stored sums of a key and a day. While `isShared`, other processes add to them, and they
+ * are read again each second that a key is asked for.
  */
 export class Tally {
   readonly #entries = new Map<number, TallyEntry>();
@@ -93,7 +97,10 @@ export class Tally {
     entry.pending += count;
   }
 
-  /** Takes everything that is not stored yet. Once it is, `stored` is told; where storing it fails, `restore` gives it back. */
+  /**
+   * Takes everything that is not stored yet. Once it is, `stored` is told; where storing it fails, `restore` gives it
+   * back.
+   */
   drain(): TallyDelta[] {
     const deltas = this.#owed;
     this.#owed = [];
@@ -118,7 +125,10 @@ export class Tally {
     this.#owed.push(...deltas);
   }
 
-  /** Makes room beyond the capacity. Only when everything that `drain` gave is stored: what is forgotten is read again from there. */
+  /**
+   * Makes room beyond the capacity. Only when everything that `drain` gave is stored: what is forgotten is read again
+   * from there.
+   */
   trim(): void {
     if (this.#owed.length > 0) return;
     let looks = Math.min(trimmedAtOnce, this.#entries.size);

@@ -35,7 +35,10 @@ export interface MadeAccount extends ChangedAccount {
   readonly owner: { readonly id: string; readonly email: string; readonly apiKey: string };
 }
 
-/** The service's accounts, as its operator makes and changes them. Calls that name one fail with `accountNotFound` where there is none. */
+/**
+ * The service's accounts, as its operator makes and changes them. Calls that name one fail with `accountNotFound` where
+ * there is none.
+ */
 export interface Tenants {
   /** In the order of their making. */
   page(ask: PageAsk): Promise<Listed<AccountView>>;
@@ -43,7 +46,10 @@ export interface Tenants {
   /** @throws ApiError `emailInUse`, `invalidEmail`, `invalidInput` */
   create(body: NewAccount): Promise<MadeAccount>;
   replace(id: string, body: AccountReplacement): Promise<ChangedAccount>;
-  /** Makes the owner's API key, which ends the one before and its tokens: the way back for an owner who lost it. It can't be read again. */
+  /**
+   * Makes the owner's API key, which ends the one before and its tokens: the way back for an owner who lost it. It
+   * can't be read again.
+   */
   makeOwnerKey(id: string): Promise<MadeAccount["owner"]>;
   /** `check` is the check of a PUT's body; it throws an ApiError. */
   patch(id: string, operations: PatchRequest, check: (body: unknown) => AccountReplacement): Promise<ChangedAccount>;
@@ -163,7 +169,10 @@ async function viewOf(context: TenantsContext, account: Account, now: number): P
   };
 }
 
-/** What the operator sets. Days that are left out stay as they are, so that nobody starts or stops the deletion of positions by accident. */
+/**
+ * What the operator sets. Days that are left out stay as they are, so that nobody starts or stops the deletion of
+ * positions by accident.
+ */
 function operatorsIn(body: AccountReplacement): { readonly caps: AccountCaps; readonly positionDays?: number | null } {
   const { positionDays } = body;
   return { caps: capsIn(body), ...(positionDays !== undefined && { positionDays }) };

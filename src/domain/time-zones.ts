@@ -14,8 +14,9 @@ export function isTimeZone(text: string): boolean {
 let names: { readonly [zone: string]: string } | undefined;
 
 /**
- * Every zone of the form Region/City that the runtime knows, in the order of their names, with the English name of its standard time: `America/Bogota` is Colombia Standard Time.
- * Made once, for the rules of the year in which it is asked for first: some 0.1 s.
+ * Every zone of the form Region/City that the runtime knows, in the order of their names, with the English name of its
+ * standard time: `America/Bogota` is Colombia Standard Time. Made once, for the rules of the year in which it is asked
+ * for first: some 0.1 s.
  */
 export function timeZoneNames(now: number): { readonly [zone: string]: string } {
   names ??= Object.freeze(namesIn(new Date(now).getUTCFullYear()));
@@ -33,7 +34,9 @@ function namesIn(year: number): { readonly [zone: string]: string } {
   return Object.fromEntries(everyTimeZone().map((zone) => [zone, standardName(zone, halves)]));
 }
 
-/** The name at whichever of two moments half a year apart has the smaller offset: the other one may be in summer time. */
+/**
+ * The name at whichever of two moments half a year apart has the smaller offset: the other one may be in summer time.
+ */
 function standardName(zone: string, [january, july]: readonly [number, number]): string {
   const standard = offsetOf(zone, january) <= offsetOf(zone, july) ? january : july;
   const parts = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "long" }).formatToParts(standard);

@@ -21,13 +21,17 @@ import { momentsOf } from "./range.ts";
 import type { ShownFrom } from "./shown-from.ts";
 import { secondsToNextDay, type Tally } from "./tally.ts";
 
-/** The lines of a trial's answer. A reader that stops early must end the iteration, which ends the reading of the store too. */
+/**
+ * The lines of a trial's answer. A reader that stops early must end the iteration, which ends the reading of the store
+ * too.
+ */
 export type TrialLines = AsyncGenerator<TrialLine, void, void>;
 
 /** Rules tried over the history of a device, within its daily results. */
 export interface Trials {
   /**
-   * A trial whose first piece of history has been read, so what fails at once fails here; what fails later is told by its last line.
+   * A trial whose first piece of history has been read, so what fails at once fails here; what fails later is told by
+   * its last line.
    * @throws ApiError `badRequest`, `deviceNotFound`, `alertRuleNotFound`, `invalidInput`, `dailyResults`
    */
   open(user: User, request: TrialRequest, counters: Counters): Promise<TrialLines>;

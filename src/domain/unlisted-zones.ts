@@ -1,6 +1,6 @@
 /**
- * Zones of the IANA database (its files `backward` and `etcetera`, 2025b) that the runtime takes and does not list: it lists one name of each zone, often an
- * older one (Asia/Calcutta). By region, the names within it.
+ * Zones of the IANA database (its files `backward` and `etcetera`, 2025b) that the runtime takes and does not list: it
+ * lists one name of each zone, often an older one (Asia/Calcutta). By region, the names within it.
  */
 const names: Readonly<Record<string, string>> = {
   Africa: "Asmara Timbuktu",

@@ -46,9 +46,10 @@ export function userView(user: User): UserView {
 }
 
 /**
- * What a body sets on a new user or on `kept`; what it leaves out is reset. `body` has passed its schema. What it leaves as it is stored is not checked again:
- * the service's first owner has no country.
- * @throws ApiError `invalidEmail`, `invalidInput`, or `ownerProtected`: the account's owner would lose `admin`, or its way in
+ * What a body sets on a new user or on `kept`; what it leaves out is reset. `body` has passed its schema. What it
+ * leaves as it is stored is not checked again: the service's first owner has no country.
+ * @throws ApiError `invalidEmail`, `invalidInput`, or `ownerProtected`: the account's owner would lose `admin`, or its
+ * way in
  */
 export function readUser(body: UserBody, kept?: User): ReadUser {
   if (body.email !== kept?.email && !isEmail(body.email))

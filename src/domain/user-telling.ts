@@ -5,7 +5,10 @@ import type { Letters } from "../ports/letters.ts";
 import type { Log } from "../ports/log.ts";
 import type { Store } from "../ports/store.ts";
 
-/** Tells a user, at the address that it had, what became of its way in; `by` is who did it, null the service's operator. The log has it too. */
+/**
+ * Tells a user, at the address that it had, what became of its way in; `by` is who did it, null the service's operator.
+ * The log has it too.
+ */
 export type Telling = (kind: LetterKind, before: User, after: User, by: User | null) => Promise<void>;
 
 /** What telling needs of the service. */

@@ -24,9 +24,9 @@ export interface ChangedUser {
 }
 
 /**
- * The users of accounts, as they may see each other: with `admin` all of the account, else only oneself. Calls that name a user fail with
- * `userNotFound` where it is unknown, of another account, or not visible to the caller. A change takes effect at once, on tokens too.
- * Whether the caller may change anything is for the gate.
+ * The users of accounts, as they may see each other: with `admin` all of the account, else only oneself. Calls that
+ * name a user fail with `userNotFound` where it is unknown, of another account, or not visible to the caller. A change
+ * takes effect at once, on tokens too. Whether the caller may change anything is for the gate.
  */
 export interface Users {
   /** In the order of their making. */
@@ -150,7 +150,9 @@ function createSetApiKey(context: UsersContext) {
   };
 }
 
-/** Replaces a user. What a token alone may not change asks for more than the token; what of the way in changed is told. */
+/**
+ * Replaces a user. What a token alone may not change asks for more than the token; what of the way in changed is told.
+ */
 function createReplacement(context: UsersContext) {
   const change = createChange(context);
   const tell = createTelling(context);
@@ -172,7 +174,8 @@ function createReplacement(context: UsersContext) {
 }
 
 /**
- * Whether who sets a user's password shows more than a token, so that the password may be a way in. Otherwise a stolen token would make one that outlasts it.
+ * Whether who sets a user's password shows more than a token, so that the password may be a way in. Otherwise a stolen
+ * token would make one that outlasts it.
  * @throws ApiError `permissionDenied`: it shows a wrong secret
  */
 async function isShown(

@@ -14,8 +14,9 @@ export interface DeviceScope {
 }
 
 /**
- * What a user sees of its account: with `admin` all of it, else the devices of its group and its own one. The only place that decides it.
- * Answers at once where it needs no group or the group is in memory: the way of nearly every request.
+ * What a user sees of its account: with `admin` all of it, else the devices of its group and its own one. The only
+ * place that decides it. Answers at once where it needs no group or the group is in memory: the way of nearly every
+ * request.
  */
 export interface Visibility {
   scope(user: User): DeviceScope | Promise<DeviceScope>;
@@ -39,7 +40,10 @@ const maxAgeMs = 30_000;
 const everything: DeviceScope = { all: true, ids: new Set() };
 const none: ReadonlySet<string> = new Set();
 
-/** Visibility over the groups of the store; the devices of those that users have are kept until the bus says that one of the account changed. */
+/**
+ * Visibility over the groups of the store; the devices of those that users have are kept until the bus says that one of
+ * the account changed.
+ */
 export function createVisibility({ groups, bus, clock }: VisibilityContext): Visibility {
   async function membersOf(accountKey: number, reference: string): Promise<ReadonlySet<string>> {
     const ids = new Set<string>();
@@ -86,7 +90,10 @@ export function createVisibility({ groups, bus, clock }: VisibilityContext): Vis
   };
 }
 
-/** Whether a user's `group` means this group: by its id or its name. Names are not unique; a name means all groups that have it. */
+/**
+ * Whether a user's `group` means this group: by its id or its name. Names are not unique; a name means all groups that
+ * have it.
+ */
 export function isNamedBy(group: Pick<Group, "id" | "name">, reference: string | null): boolean {
   return reference !== null && (group.id === reference || group.name === reference);
 }

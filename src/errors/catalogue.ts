@@ -1,4 +1,7 @@
-/** One kind of failure that the API can answer: its status, the specification's exact text, and whether trying again later may help. */
+/**
+ * One kind of failure that the API can answer: its status, the specification's exact text, and whether trying again
+ * later may help.
+ */
 export interface ErrorKind {
   readonly status: 400 | 401 | 403 | 404 | 408 | 409 | 415 | 429 | 500 | 503;
   readonly text: string;
@@ -9,7 +12,10 @@ function kind(status: ErrorKind["status"], text: string, retryable = false): Err
   return Object.freeze({ status, text, retryable });
 }
 
-/** Every failure of the API. Texts are those of the specification's section 7 and of the decisions page; a key is never used for another meaning. */
+/**
+ * Every failure of the API. Texts are those of the specification's section 7 and of the decisions page; a key is never
+ * used for another meaning.
+ */
 export const errorKinds = {
   badCredentials: kind(401, "invalid API key or username"),
   wrongSignIn: kind(401, "wrong e-mail address or password"),

@@ -1,9 +1,15 @@
 import { distanceKm } from "../geo/distance.ts";
 import type { Anchor, Totals, Uncounted } from "../model/location.ts";
 
-/** Nobody knows the way of a device that was silent for so long: one of the two clocks was not set, or it was carried in a box. */
+/**
+ * Nobody knows the way of a device that was silent for so long: one of the two clocks was not set, or it was carried in
+ * a box.
+ */
 const longestGapMs = 366 * 86_400_000;
-/** A tracker that has lost the time begins at its maker's date (2000, 2001, 2004); nothing older than this was reported by a clock that is right. */
+/**
+ * A tracker that has lost the time begins at its maker's date (2000, 2001, 2004); nothing older than this was reported
+ * by a clock that is right.
+ */
 const clockSetFrom = Date.UTC(2006, 0, 1);
 
 /** Below it a fix's speed is the noise of a parked receiver. */
@@ -21,12 +27,15 @@ const limits = {
   /** The mileage grew a moment ago. */
   underway: 0.01,
 };
-/** A way along many fixes that is longer than its chord by more than a right angle makes it is noise: then the chord counts, once it is long beside the noise. */
+/**
+ * A way along many fixes that is longer than its chord by more than a right angle makes it is noise: then the chord
+ * counts, once it is long beside the noise.
+ */
 const mostDetour = 1.42;
 const longChord = 0.02;
 /**
- * Legs are measured anew from the first fix of each such part of the day, ms. So a late fix changes what is counted up to there and nothing behind it.
- * A device that moves less than 20 m in it is parked.
+ * Legs are measured anew from the first fix of each such part of the day, ms. So a late fix changes what is counted up
+ * to there and nothing behind it. A device that moves less than 20 m in it is parked.
  */
 const partMs = 120_000;
 const mmPerKm = 1_000_000;

@@ -20,8 +20,8 @@ export interface RefoldStart {
 }
 
 /**
- * Folds a device's records again from the first late one on, until the fold is where it was kept and nothing late follows in that day. So a late record changes its own day, and mostly
- * nothing of the next one.
+ * Folds a device's records again from the first late one on, until the fold is where it was kept and nothing late
+ * follows in that day. So a late record changes its own day, and mostly nothing of the next one.
  */
 export class Refold {
   /** Event time from which on records are to be added, all of them in their order. */

@@ -24,7 +24,10 @@ export function isPositioned({ valid, positionTime }: Pick<LocationRecord, "vali
   return valid && positionTime === undefined;
 }
 
-/** Whether the accuracy in a record's extras is too bad: see `isVague`. A decoder's own attribute of that name is a renamed one. */
+/**
+ * Whether the accuracy in a record's extras is too bad: see `isVague`. A decoder's own attribute of that name is a
+ * renamed one.
+ */
 export function isVagueIn(extras: string): boolean {
   const accuracy = /"accuracy":"([^"]*)"/.exec(extras)?.[1];
   return accuracy !== undefined && isVague(Number(accuracy));

@@ -14,7 +14,8 @@ export interface Step extends FixStep, Claim {
  * Folding a device's records in the order of event time, then arrival, gives its totals; nothing else does.
  */
 export function advance(before: Totals, beforeTime: number | undefined, step: Step): Totals {
-  // What a clock that was not set reported lies at no known time before: since then no input was active, and nobody stood still.
+  // What a clock that was not set reported lies at no known time before: since then no input was active, and nobody
+  // stood still.
   const first = beforeTime === undefined || (clockUnset(beforeTime) && !clockUnset(step.time));
   const sensorMs = first ? before.sensorMs : activeMs(before, step.time - beforeTime);
   const inputsKnown = before.inputsKnown | step.inputsReported;
@@ -50,7 +51,10 @@ function placeOf({ time, latitude, longitude }: Step): Anchor {
   return { time, latitude, longitude };
 }
 
-/** Totals after a record without a credible position of its own: where the device is, and the way to there, stay as they were. */
+/**
+ * Totals after a record without a credible position of its own: where the device is, and the way to there, stay as they
+ * were.
+ */
 function beside(totals: Totals, { anchor, uncounted, underway }: Totals, doubted: Anchor | undefined): Totals {
   if (anchor === undefined) return totals;
   return {

@@ -38,7 +38,10 @@ interface Dirty {
   pauseMs: number;
 }
 
-/** Writes what follows from records: soon where rules found something, and otherwise for many devices together. One commit is under way at a time. */
+/**
+ * Writes what follows from records: soon where rules found something, and otherwise for many devices together. One
+ * commit is under way at a time.
+ */
 export class Commits {
   readonly #deps: CommitDeps;
   /** What is not committed, in the order of its first append. */

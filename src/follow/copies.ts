@@ -15,7 +15,10 @@ const mostCopies = 10_000;
 const mostRecords = 20_000;
 const pageRecords = 2000;
 
-/** Devices that other processes follow, as the store has them. They are read only: nothing of them is judged or committed here. Whoever hears that something was appended drops them. */
+/**
+ * Devices that other processes follow, as the store has them. They are read only: nothing of them is judged or
+ * committed here. Whoever hears that something was appended drops them.
+ */
 export class Copies {
   readonly #store: FollowerDeps["store"];
   readonly #log: Log;
@@ -77,7 +80,10 @@ export class Copies {
     return device.isCurrent ? device : this.#loading.wait(device).then(() => device);
   }
 
-  /** The head as it is stored, with what may be missing in it as late: what was appended before the call is in it, and its ended days are in the store. */
+  /**
+   * The head as it is stored, with what may be missing in it as late: what was appended before the call is in it, and
+   * its ended days are in the store.
+   */
   async head(key: DeviceKey): Promise<DeviceHead | undefined> {
     const [span] = await this.#store.positions.pending([key]);
     const [head] = await this.#store.follow.heads([key]);

@@ -32,7 +32,10 @@ export interface Refolded {
   readonly isToEnd: boolean;
 }
 
-/** Follows one device, in memory. Newer records are folded as they come; late ones are noted, for a `Refold`. Nothing here reads. */
+/**
+ * Follows one device, in memory. Newer records are folded as they come; late ones are noted, for a `Refold`. Nothing
+ * here reads.
+ */
 export class DeviceFold {
   readonly #spacing: number;
   readonly #late: Map<number, LateSpan>;
@@ -218,7 +221,10 @@ export class DeviceFold {
     return this.#meanwhile?.length ?? 0;
   }
 
-  /** Leaves out what waits and has been read already: of the first `count`, what is later than `after` and no later than `to`. */
+  /**
+   * Leaves out what waits and has been read already: of the first `count`, what is later than `after` and no later than
+   * `to`.
+   */
   wereRead(count: number, after: number, to: number): void {
     this.#meanwhile = this.#meanwhile?.filter(({ time }, index) => index >= count || time <= after || time > to);
   }

@@ -17,8 +17,9 @@ import { standingOf } from "./standing.ts";
 import { Taking } from "./taking.ts";
 
 /**
- * Follows what is appended: folds each device's records, judges its rules, and commits what follows from them. Each device is followed by one process: `OwnDevices` are this one's, of all others
- * there are `Copies`. Where it is the only process, all devices are its own.
+ * Follows what is appended: folds each device's records, judges its rules, and commits what follows from them. Each
+ * device is followed by one process: `OwnDevices` are this one's, of all others there are `Copies`. Where it is the
+ * only process, all devices are its own.
  */
 export class Follower implements Following, Heads, LastLocations, BucketsHeir {
   /** Deletes old positions. */
@@ -64,7 +65,10 @@ export class Follower implements Following, Heads, LastLocations, BucketsHeir {
     });
   }
 
-  /** Takes its share of the devices. Resolves when it is known what was appended of them and not followed; it is folded by and by. */
+  /**
+   * Takes its share of the devices. Resolves when it is known what was appended of them and not followed; it is folded
+   * by and by.
+   */
   async start(): Promise<void> {
     const { positions } = this.#deps.store;
     const last = await positions.append([]);
@@ -208,7 +212,10 @@ export class Follower implements Following, Heads, LastLocations, BucketsHeir {
     );
   }
 
-  /** Commits what is not committed. While the store is down it gives up: what was not followed is found at the next start. */
+  /**
+   * Commits what is not committed. While the store is down it gives up: what was not followed is found at the next
+   * start.
+   */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#unsubscribe();

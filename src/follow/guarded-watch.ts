@@ -51,8 +51,8 @@ export function arePrepared(
 }
 
 /**
- * A watch whose defects cost alerts only: a rule that can't be judged must not keep a device from being followed. After the first failure the watch finds nothing more in this batch; what it
- * had found until then counts.
+ * A watch whose defects cost alerts only: a rule that can't be judged must not keep a device from being followed. After
+ * the first failure the watch finds nothing more in this batch; what it had found until then counts.
  */
 export class GuardedWatch implements Watch {
   readonly #watch: Watch;

@@ -43,7 +43,8 @@ export class Keeping implements PositionKeeper {
   async deleteBefore(key: DeviceKey, before: number): Promise<number> {
     if (!this.#deps.follows(key)) return 0;
     const device = this.#deps.device(key);
-    // A refold would put days back that are deleted here. None begins from now on, and one that is under way ends first.
+    // A refold would put days back that are deleted here. None begins from now on, and one that is under way ends
+    // first.
     device.holds++;
     try {
       await this.#deps.loaded(key);

@@ -18,7 +18,10 @@ export interface LateBeforeDeps {
   readonly behind: () => number;
 }
 
-/** Finds the devices with late records that had no turn before this process came to follow them: some at a time, so that not all of them are in memory. */
+/**
+ * Finds the devices with late records that had no turn before this process came to follow them: some at a time, so that
+ * not all of them are in memory.
+ */
 export class LateBefore {
   readonly #deps: LateBeforeDeps;
   readonly #stopping = new AbortController();

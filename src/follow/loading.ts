@@ -201,8 +201,8 @@ export class Loading {
   }
 
   /**
-   * A damaged head is made anew: everything that is kept is late. What ended days add up to is known, those that were deleted included; and where the first one that is kept has something
-   * before it, that was deleted.
+   * A damaged head is made anew: everything that is kept is late. What ended days add up to is known, those that were
+   * deleted included; and where the first one that is kept has something before it, that was deleted.
    */
   async #foldOf(device: DeviceKey, head: DeviceHead | undefined | "damaged"): Promise<DeviceFold> {
     const { store } = this.#deps;

@@ -23,8 +23,9 @@ const mostWaitingBytes = 8 * 1024 * 1024;
 const mostUnreadRecords = 1000;
 
 /**
- * The devices that this process follows. Newer records are taken at once; late ones are folded in their places when it is their device's turn. Everything here can be made again from what is
- * stored. What is asked of a device rejects where another process comes to follow it.
+ * The devices that this process follows. Newer records are taken at once; late ones are folded in their places when it
+ * is their device's turn. Everything here can be made again from what is stored. What is asked of a device rejects
+ * where another process comes to follow it.
  */
 export class OwnDevices {
   readonly lag: Lag;
@@ -286,7 +287,10 @@ export class OwnDevices {
     }
   }
 
-  /** Another process comes to follow these shares: what is folded of them is committed, as far as that is possible, and forgotten here. */
+  /**
+   * Another process comes to follow these shares: what is folded of them is committed, as far as that is possible, and
+   * forgotten here.
+   */
   async leave(buckets: readonly number[]): Promise<void> {
     const { log, store } = this.#deps;
     const own = () => [...this.memory.all()].filter(({ key }) => buckets.includes(bucketOf(key)));
@@ -312,7 +316,10 @@ export class OwnDevices {
     this.commits.drop(devices);
   }
 
-  /** Commits what is not committed. While the store is down it gives up: what was not followed is found at the next start. */
+  /**
+   * Commits what is not committed. While the store is down it gives up: what was not followed is found at the next
+   * start.
+   */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.refolding.stop();

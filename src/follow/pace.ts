@@ -10,11 +10,16 @@ const share = 0.25;
 const mostRemembered = 10_000;
 
 /**
- * Says which device's late records are folded next. Folding at once would never end under load, and waiting for quiet alone would never begin: each device has a turn when its records have rested for
- * half a second, and again after ten times the time that its last turn took; all turns together take a quarter of a processor. Accounts take turns. Times are ms of a clock that never goes back.
+ * Says which device's late records are folded next. Folding at once would never end under load, and waiting for quiet
+ * alone would never begin: each device has a turn when its records have rested for half a second, and again after ten
+ * times the time that its last turn took; all turns together take a quarter of a processor. Accounts take turns. Times
+ * are ms of a clock that never goes back.
  */
 export class Pace {
-  /** When each device that is behind is due, in the order in which they fell behind, by account. The account that had a turn last is last. */
+  /**
+   * When each device that is behind is due, in the order in which they fell behind, by account. The account that had a
+   * turn last is last.
+   */
   readonly #waiting = new Map<number, Map<DeviceKey, number>>();
   /** Devices that are behind: each stands once, in whatever account it was first. */
   readonly #behind = new Set<DeviceKey>();
@@ -27,7 +32,9 @@ export class Pace {
     return this.#behind.size;
   }
 
-  /** A device has late records. More of them do not put its turn off. When it is due; undefined: it was behind before. */
+  /**
+   * A device has late records. More of them do not put its turn off. When it is due; undefined: it was behind before.
+   */
   late(device: DeviceKey, account: number, now: number): number | undefined {
     if (this.#behind.has(device)) return undefined;
     const own = this.#waiting.get(account) ?? new Map<DeviceKey, number>();
@@ -38,7 +45,10 @@ export class Pace {
     return dueAt;
   }
 
-  /** Takes the device whose turn it is: accounts take turns, and of an account's devices that are due, the one that fell behind first has it. Undefined: none is due. */
+  /**
+   * Takes the device whose turn it is: accounts take turns, and of an account's devices that are due, the one that fell
+   * behind first has it. Undefined: none is due.
+   */
   next(now: number): DeviceKey | undefined {
     if (now < this.#restsUntil) return undefined;
     for (const [account, own] of this.#waiting) {

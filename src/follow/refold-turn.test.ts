@@ -16,7 +16,10 @@ function freshOf(record: SaidRecord): FreshRecord {
   return { ...observationOf(record), ...stepOf(record), ...record, speed: record.speed, course: record.course };
 }
 
-/** The head after these came one after the other, and how many turns it took. `unseen`: found on disk after the first turn has read. */
+/**
+ * The head after these came one after the other, and how many turns it took. `unseen`: found on disk after the first
+ * turn has read.
+ */
 async function followed(
   parts: readonly (readonly SaidRecord[])[],
   all: readonly SaidRecord[],

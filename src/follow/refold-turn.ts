@@ -16,7 +16,9 @@ import type { DeviceFold } from "./device-fold.ts";
 /** Kept days that one turn looks at: a turn goes no further, so that others have theirs. */
 const mostDays = 32;
 
-/** Folding and rules have the thread for so long at a time, ms: many rules over a page of records take half a second. */
+/**
+ * Folding and rules have the thread for so long at a time, ms: many rules over a page of records take half a second.
+ */
 const sliceMs = 20;
 
 /** A part of a device's time is damaged, so that nobody knows what follows from it. */
@@ -39,8 +41,10 @@ export interface RefoldReads {
 }
 
 /**
- * Folds late records of a device in their places: those of the first late span, and of the days that it reaches. All ended days of the device are committed. What rules found is to be
- * committed with the device's head and days. Rejects with `HistoryUnreadable`, and where reading fails: then nothing has changed. The device takes what waited meanwhile by `endRefold`.
+ * Folds late records of a device in their places: those of the first late span, and of the days that it reaches. All
+ * ended days of the device are committed. What rules found is to be committed with the device's head and days. Rejects
+ * with `HistoryUnreadable`, and where reading fails: then nothing has changed. The device takes what waited meanwhile
+ * by `endRefold`.
  */
 export async function refoldTurn(
   fold: DeviceFold,

@@ -6,7 +6,10 @@ import type { FollowedDevice } from "./followed-device.ts";
 import { Pace } from "./pace.ts";
 import { type RefoldReads, refoldTurn } from "./refold-turn.ts";
 
-/** Pauses after a failure, ms: doubled each time. Of a device whose turns fail, and of all of them while the store is down. */
+/**
+ * Pauses after a failure, ms: doubled each time. Of a device whose turns fail, and of all of them while the store is
+ * down.
+ */
 const firstPauseMs = 1000;
 const longestPauseMs = 300_000;
 const longestDownMs = 30_000;

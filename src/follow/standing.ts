@@ -23,7 +23,8 @@ export function totalsOf({ today, sumsBefore }: Pick<DeviceHead, "today" | "sums
 }
 
 /**
- * What `lastLocation` answers: the newest record, at the last credible position; the newest one with a position where none was ever credible. Undefined before the first position ever.
+ * What `lastLocation` answers: the newest record, at the last credible position; the newest one with a position where
+ * none was ever credible. Undefined before the first position ever.
  */
 export function lastOf(head: DeviceHead): LocationRecord | undefined {
   const { newest, located, found } = head;

@@ -2,7 +2,10 @@ import type { Log } from "../ports/log.ts";
 import type { PositionStore, Unfollowed } from "../ports/positions.ts";
 import type { Processes } from "../ports/processes.ts";
 
-/** How often it looks for what others appended, ms, while there are others; and each how many times everywhere, others or not. */
+/**
+ * How often it looks for what others appended, ms, while there are others; and each how many times everywhere, others
+ * or not.
+ */
 const lookMs = 250;
 const looksToAll = 4;
 
@@ -15,7 +18,10 @@ export interface TakingDeps {
   readonly take: (some: Unfollowed) => void;
 }
 
-/** Finds what was appended of the devices that this process follows, by other processes or before its start. One question is under way at a time. */
+/**
+ * Finds what was appended of the devices that this process follows, by other processes or before its start. One
+ * question is under way at a time.
+ */
 export class Taking {
   readonly #deps: TakingDeps;
   /** The next question, for all who have asked since the one that is under way. */

@@ -20,7 +20,10 @@ export interface UnreadDeps {
   readonly log: Log;
 }
 
-/** Reads what was appended and nobody here knows of: its first records are taken as if they had just come. What is left of them, and what is older than the head, counts as late. */
+/**
+ * Reads what was appended and nobody here knows of: its first records are taken as if they had just come. What is left
+ * of them, and what is older than the head, counts as late.
+ */
 export class Unread {
   readonly #deps: UnreadDeps;
 

@@ -17,8 +17,8 @@ export interface Channel {
   /** All that the exchange waited for is done: its replies (HTTP: its response) are to be sent. */
   finish(exchange: Exchange): void;
   /**
-   * Its protocol is doubted, before anything of it was submitted. Gives whether its bytes are read by another one from here on: the session is closed then, and another
-   * takes its place. `ids`: who the bytes say they are from.
+   * Its protocol is doubted, before anything of it was submitted. Gives whether its bytes are read by another one from
+   * here on: the session is closed then, and another takes its place. `ids`: who the bytes say they are from.
    */
   reread(doubt: Doubt, ids?: readonly string[]): boolean;
   /** A registered device speaks on it. */

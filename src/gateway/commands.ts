@@ -6,8 +6,8 @@ import type { Reachable, Registry } from "./registry.ts";
 import { ReplyMatcher } from "./reply-matcher.ts";
 
 /**
- * How long after the wait is over a reply may still be the command's: a tracker that sleeps between its reports may need minutes, and what
- * comes later is more likely something that it says by itself.
+ * How long after the wait is over a reply may still be the command's: a tracker that sleeps between its reports may
+ * need minutes, and what comes later is more likely something that it says by itself.
  */
 const lateMs = 300_000;
 
@@ -27,8 +27,9 @@ interface Asked {
 const notConnected: Dispatched = Object.freeze({ outcome: "notConnected" });
 
 /**
- * Writes commands to the conversations that their devices last spoke on, and gives replies to the commands they answer: to the one whose name they
- * say, else in order as far as that can be told (`reply-matcher.ts`). Nothing is kept for devices without commands.
+ * Writes commands to the conversations that their devices last spoke on, and gives replies to the commands they answer:
+ * to the one whose name they say, else in order as far as that can be told (`reply-matcher.ts`). Nothing is kept for
+ * devices without commands.
  */
 export class CommandDesk implements Dispatcher {
   readonly #registry: Registry;
@@ -38,7 +39,10 @@ export class CommandDesk implements Dispatcher {
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #asked = new Map<string, Asked>();
   readonly #listeners: ((device: string) => void)[] = [];
-  /** The last command's mark. It starts with the clock, so that a reply to a command before a restart names none of those after it. */
+  /**
+   * The last command's mark. It starts with the clock, so that a reply to a command before a restart names none of
+   * those after it.
+   */
   #mark: number;
   #stopped = false;
 

@@ -7,9 +7,10 @@ import type { CloseCause } from "./types.ts";
 /**
  * Whether a peer sends anything of use, and when it is to be closed because it does not.
  *
- * Of use is what says which registered device speaks, and what such a device reports, asks or answers. All other bytes are junk: those between
- * messages, messages that could not be used, and whatever comes before the device is known, if it does not say who it is. A message of use makes up
- * for all junk before it; one that holds nothing (a keep-alive) for no more bytes than its own, so that it is no cover for noise.
+ * Of use is what says which registered device speaks, and what such a device reports, asks or answers. All other bytes
+ * are junk: those between messages, messages that could not be used, and whatever comes before the device is known, if
+ * it does not say who it is. A message of use makes up for all junk before it; one that holds nothing (a keep-alive)
+ * for no more bytes than its own, so that it is no cover for noise.
  */
 export class Conduct {
   /** Bytes since the last message of use. */
@@ -22,7 +23,10 @@ export class Conduct {
     this.#junk += count;
   }
 
-  /** Judges a message of `length` bytes once all its effects were interpreted. Gives why its peer is to be closed, if it is. */
+  /**
+   * Judges a message of `length` bytes once all its effects were interpreted. Gives why its peer is to be closed, if it
+   * is.
+   */
   verdict(
     { failed, useless }: Exchange,
     length: number,

@@ -4,8 +4,9 @@ import type { Admitted } from "../ports/intake.ts";
 import type { Protocol } from "../wire/protocol.ts";
 
 /**
- * The reports of a device as they would be if it kept to its protocol: its clock's offset is taken off, and its numbers of speed are read in its own unit.
- * A report without a time of its own has that of its arrival, which needs no correction.
+ * The reports of a device as they would be if it kept to its protocol: its clock's offset is taken off, and its numbers
+ * of speed are read in its own unit. A report without a time of its own has that of its arrival, which needs no
+ * correction.
  */
 export function corrected(
   reports: readonly Report[],

@@ -8,8 +8,8 @@ const allowed = {
 };
 
 /**
- * Which web pages may report from a browser, over HTTP (Fetch Standard, CORS protocol). A page of another origin can send, but its browser hides the answer
- * from it, and does not send JSON at all.
+ * Which web pages may report from a browser, over HTTP (Fetch Standard, CORS protocol). A page of another origin can
+ * send, but its browser hides the answer from it, and does not send JSON at all.
  */
 export class Cors {
   readonly #origins: ReadonlySet<string>;
@@ -26,7 +26,9 @@ export class Cors {
     return fields && httpResponse(204, request.keepAlive, "", { ...fields, ...allowed });
   }
 
-  /** The fields of an answer with which a browser shows it to the page that asked; undefined: the page may not see it. */
+  /**
+   * The fields of an answer with which a browser shows it to the page that asked; undefined: the page may not see it.
+   */
   fields({ headers }: HttpRequest): Readonly<Record<string, string>> | undefined {
     const origin = headers.get("origin");
     if (origin === undefined) return undefined;

@@ -27,8 +27,9 @@ export type Verdict =
 const limited: Verdict = Object.freeze({ status: "limited" });
 
 /**
- * Whether a claim holds. A device that is remembered and may come so is let in at once. All others are asked for, with the same work whatever the
- * answer is, so that its time does not tell which devices there are; and only so often from one address.
+ * Whether a claim holds. A device that is remembered and may come so is let in at once. All others are asked for, with
+ * the same work whatever the answer is, so that its time does not tell which devices there are; and only so often from
+ * one address.
  */
 export function judge(shared: Shared, claim: Claim): Verdict | Promise<Verdict> {
   const { deps, knocks, tick } = shared;
@@ -47,7 +48,10 @@ export function judge(shared: Shared, claim: Claim): Verdict | Promise<Verdict> 
   return answer instanceof Promise ? answer.then(judged) : judged(answer);
 }
 
-/** Whether a device that has one of these as its id was last let in from this address: strangers behind the same address keep it out of nothing. */
+/**
+ * Whether a device that has one of these as its id was last let in from this address: strangers behind the same address
+ * keep it out of nothing.
+ */
 function cameFromThere({ registry }: Shared, { ids, address }: Claim): boolean {
   const group = addressGroup(address);
   return ids.some((id) => {
@@ -56,7 +60,10 @@ function cameFromThere({ registry }: Shared, { ids, address }: Claim): boolean {
   });
 }
 
-/** The same for who was let in before, and is asked for again since its device may have changed: no attempt, so not limited. */
+/**
+ * The same for who was let in before, and is asked for again since its device may have changed: no attempt, so not
+ * limited.
+ */
 export function judgeAgain(shared: Shared, claim: Claim): Verdict | Promise<Verdict> {
   const admission = shared.deps.intake.admit(claim.ids);
   if (!(admission instanceof Promise)) return verdictOf(shared, claim, admission);
@@ -87,7 +94,10 @@ function verdictOf(shared: Shared, claim: Claim, admission: Admission): Verdict 
   return rule === undefined ? admission : { status: "barred", device, rule };
 }
 
-/** What of the device's rules the claim does not keep. A protocol that carries no secret can't be told from a stranger's, so a device with one may not speak it. */
+/**
+ * What of the device's rules the claim does not keep. A protocol that carries no secret can't be told from a
+ * stranger's, so a device with one may not speak it.
+ */
 function brokenRule(guard: Guard | undefined, claim: Claim, { deps }: Shared): IdentityRule | undefined {
   if (guard === undefined) return undefined;
   const { protocol, secret } = claim;

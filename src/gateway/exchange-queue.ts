@@ -1,6 +1,9 @@
 import type { Exchange } from "./exchange.ts";
 
-/** Exchanges that wait for a commit, in the order of arrival. A linked list: empty, it costs nothing; one message in flight, no array. */
+/**
+ * Exchanges that wait for a commit, in the order of arrival. A linked list: empty, it costs nothing; one message in
+ * flight, no array.
+ */
 export class ExchangeQueue {
   #first: Exchange | undefined;
   #last: Exchange | undefined;

@@ -2,8 +2,9 @@ import type { Effect, Report } from "../model/effects.ts";
 import type { DecodeOptions } from "../wire/protocol.ts";
 
 /**
- * Why whoever said that it is a device was turned away: no device has its identifiers; the device has expired; it broke a rule of its account (`doorkeeper.ts`);
- * or its address was wrong too often (`knocks.ts`). The peer can't tell the first three apart.
+ * Why whoever said that it is a device was turned away: no device has its identifiers; the device has expired; it broke
+ * a rule of its account (`doorkeeper.ts`); or its address was wrong too often (`knocks.ts`). The peer can't tell the
+ * first three apart.
  */
 export type Turned = "unknown" | "expired" | "barred" | "limited";
 

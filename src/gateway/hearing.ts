@@ -43,7 +43,10 @@ export function hear(shared: Hearing, event: BusEvent, from: string | undefined)
   }
 }
 
-/** Another process reaches a device: a connection that it had here ends. A sender of datagrams may come back to us at any time, and stays known. */
+/**
+ * Another process reaches a device: a connection that it had here ends. A sender of datagrams may come back to us at
+ * any time, and stays known.
+ */
 function takenOver(shared: Hearing, from: string, change: ReachChange): void {
   const by = shared.registry.told(from, change, shared.tick);
   if (by?.transport === "tcp") by.displaced(change.id);

@@ -15,8 +15,8 @@ interface Owner {
 }
 
 /**
- * The way of one peer's exchanges from their submission to their replies. Those that wait for a commit stand in a queue and are finished in the order
- * of their arrival, so a reply "stored" says that everything before it is on disk too.
+ * The way of one peer's exchanges from their submission to their replies. Those that wait for a commit stand in a queue
+ * and are finished in the order of their arrival, so a reply "stored" says that everything before it is on disk too.
  */
 export class InFlight {
   readonly #shared: Shared;
@@ -39,7 +39,10 @@ export class InFlight {
     return this.#queue.length;
   }
 
-  /** Gives the exchange's reports so far to ingest, in the name of the device. Over HTTP they are turned away where no more of it may wait: a request can't be left unread. */
+  /**
+   * Gives the exchange's reports so far to ingest, in the name of the device. Over HTTP they are turned away where no
+   * more of it may wait: a request can't be left unread.
+   */
   submit(exchange: Exchange, device: Admitted | undefined): void {
     const { reports } = exchange;
     if (reports === undefined || device === undefined) return;
@@ -59,7 +62,10 @@ export class InFlight {
     this.#shared.deps.intake.submit(device, said, receivedAt, (outcome) => this.#settled(exchange, outcome, count));
   }
 
-  /** All effects of the message were interpreted. `awaited`: its peer waits for its end even where it has no reply (HTTP). */
+  /**
+   * All effects of the message were interpreted. `awaited`: its peer waits for its end even where it has no reply
+   * (HTTP).
+   */
   seal(exchange: Exchange, awaited: boolean): void {
     exchange.sealed = true;
     // Nothing to wait for, and nobody waits for it.

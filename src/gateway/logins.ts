@@ -6,7 +6,10 @@ import type { GatewayLimits } from "./limits.ts";
 export interface Login {
   /** The peer's address, without its port. */
   readonly address: string;
-  /** The device was changed, deleted, renewed, or has expired: it must be admitted again, and nothing else of it is taken before. */
+  /**
+   * The device was changed, deleted, renewed, or has expired: it must be admitted again, and nothing else of it is
+   * taken before.
+   */
   deviceChanged(device: string): void;
   /** The device logged in on another connection and is not reached by this one any more. */
   displaced(device: string): void;
@@ -22,14 +25,18 @@ interface Displacements {
 const mostCounted = 10_000;
 const windowSeconds = 60;
 
-/** The place of those that are only heard as the device, so that they end none by which it is reached. No id has a space. */
+/**
+ * The place of those that are only heard as the device, so that they end none by which it is reached. No id has a
+ * space.
+ */
 export function besides(device: string): string {
   return `${device} besides`;
 }
 
 /**
- * On which connections each device is logged in: one over TCP, a few UDP peers, since a mobile network gives a tracker another port at any time. A
- * further login ends the oldest. So who knows a device's id, or the device itself in a loop, takes a place or two, not all of the port.
+ * On which connections each device is logged in: one over TCP, a few UDP peers, since a mobile network gives a tracker
+ * another port at any time. A further login ends the oldest. So who knows a device's id, or the device itself in a
+ * loop, takes a place or two, not all of the port.
  */
 export class Logins {
   readonly #limits: Pick<GatewayLimits, "udpSessionsPerDevice" | "displacementsPerMinute">;
@@ -42,9 +49,11 @@ export class Logins {
   }
 
   /**
-   * A device logs in, at its own place or `besides` it. Over TCP that may fail: logins from this address displaced the place's connections too often within a minute.
-   * Then the connection that is there stays for the rest of the minute, unless a login from another address displaces it. So who knows a device's id keeps out
-   * nobody but devices behind the same address. `first` is true for the first login that fails in the minute. `tick`: whole seconds. `displaces`: a connection to another process.
+   * A device logs in, at its own place or `besides` it. Over TCP that may fail: logins from this address displaced the
+   * place's connections too often within a minute. Then the connection that is there stays for the rest of the minute,
+   * unless a login from another address displaces it. So who knows a device's id keeps out nobody but devices behind
+   * the same address. `first` is true for the first login that fails in the minute. `tick`: whole seconds. `displaces`:
+   * a connection to another process.
    */
   enter(
     place: string,

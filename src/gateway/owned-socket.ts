@@ -32,14 +32,20 @@ export function unsentOf(socket: OwnedSocket): number {
   return socket.writableCorked > 0 ? 0 : socket.writableLength;
 }
 
-/** What is written in the present step goes to the system in one piece: one call for the replies to a burst, not one for each. */
+/**
+ * What is written in the present step goes to the system in one piece: one call for the replies to a burst, not one for
+ * each.
+ */
 export function gather(socket: OwnedSocket): void {
   if (socket.writableCorked > 0) return;
   socket.cork();
   queueMicrotask(() => socket.uncork());
 }
 
-/** Ends the socket at once and gives nobody anything more; the owner can be forgotten before the socket is. What was gathered is offered before: it says what is stored. */
+/**
+ * Ends the socket at once and gives nobody anything more; the owner can be forgotten before the socket is. What was
+ * gathered is offered before: it says what is stored.
+ */
 export function drop(socket: OwnedSocket): void {
   socket[owner] = undefined;
   socket.uncork();

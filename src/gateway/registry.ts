@@ -11,13 +11,16 @@ export interface Reachable extends Login {
   /** When it began and when it was last heard, in ticks. */
   readonly since: number;
   readonly heardAt: number;
-  /** Whether the peer still is that device: after a change, its identifiers may be another one's. Where that is being asked, the answer is waited for. */
+  /**
+   * Whether the peer still is that device: after a change, its identifiers may be another one's. Where that is being
+   * asked, the answer is waited for.
+   */
   speaksFor(device: string): boolean | Promise<boolean>;
   /** What its protocol answers to these bytes. */
   expects(bytes: Uint8Array): ExpectedReply;
   /**
-   * A command's text as the protocol wraps it for the device, with a mark that no command before had. `otherSpeaks`: another device spoke last, and
-   * the text would be addressed to that one.
+   * A command's text as the protocol wraps it for the device, with a mark that no command before had. `otherSpeaks`:
+   * another device spoke last, and the text would be addressed to that one.
    */
   encode(
     text: string,
@@ -32,7 +35,10 @@ export interface Reachable extends Login {
 interface Remembered extends Seen {
   readonly key: PresentDevice["key"];
   readonly heardAt?: number;
-  /** When the other processes were told, counted by who has come: those that are there now know it where it is the present number. */
+  /**
+   * When the other processes were told, counted by who has come: those that are there now know it where it is the
+   * present number.
+   */
   readonly told: number;
 }
 
@@ -52,7 +58,10 @@ export interface Elsewhere extends Pick<Seen, "protocol" | "transport" | "addres
   askedAt: number;
 }
 
-/** Devices whose last way and place are remembered, some 150 bytes each: all of a service of the default size, five times. */
+/**
+ * Devices whose last way and place are remembered, some 150 bytes each: all of a service of the default size, five
+ * times.
+ */
 const remembered = 100_000;
 
 /** What the registry needs of the gateway. */
@@ -68,8 +77,8 @@ export interface RegistryContext {
 const alone: RegistryContext = { now: () => 0, fraction: 0, tell: () => {} };
 
 /**
- * On which conversation each device is reached, by the id that it is registered under (`takeover.ts` decides), or which other process reaches it, and where it was seen. Commands find
- * their way by it.
+ * On which conversation each device is reached, by the id that it is registered under (`takeover.ts` decides), or which
+ * other process reaches it, and where it was seen. Commands find their way by it.
  */
 export class Registry {
   readonly #context: RegistryContext;
@@ -78,7 +87,10 @@ export class Registry {
   /** The other processes that are there. */
   readonly #processes = new Set<string>();
   readonly #seen = new RecentMap<string, Remembered>(remembered);
-  /** When the conversations of devices that are not reached ended, in ticks, and their marks: what is told of earlier ones later is over. */
+  /**
+   * When the conversations of devices that are not reached ended, in ticks, and their marks: what is told of earlier
+   * ones later is over.
+   */
   readonly #left = new RecentMap<string, { readonly tick: number; readonly mark: number }>(remembered);
   readonly #listeners: ((device: string) => void)[] = [];
   /** How often processes have come. */
@@ -178,7 +190,10 @@ export class Registry {
     return { connected: (by ?? other) !== undefined, protocol, at: Math.max(seen?.at ?? 0, heard) };
   }
 
-  /** Another process told how a device came to it. Gives the conversation on which the device was reached here, if that ends so. */
+  /**
+   * Another process told how a device came to it. Gives the conversation on which the device was reached here, if that
+   * ends so.
+   */
   told(process: string, change: ReachChange, tick: number): Reachable | undefined {
     const { id, key, protocol, transport, address, at, mark } = change;
     const seen = this.#seen.get(id);
@@ -197,7 +212,10 @@ export class Registry {
     return own?.by;
   }
 
-  /** Another process heard a device by datagrams: where it was silent here for so long, it is not reached here any longer. */
+  /**
+   * Another process heard a device by datagrams: where it was silent here for so long, it is not reached here any
+   * longer.
+   */
   release(device: string, quietSeconds: number, tick: number): void {
     const by = this.#own.get(device)?.by;
     if (by?.transport === "udp" && tick - by.heardAt >= quietSeconds) this.remove(device, by, tick);

@@ -21,16 +21,17 @@ export interface Match<C, R> {
 }
 
 /**
- * Commands of one conversation that may still be answered, at most: more than anybody sends within the minutes in which a reply may come, and few
- * enough to look through for each reply. Beyond them the oldest is given up.
+ * Commands of one conversation that may still be answered, at most: more than anybody sends within the minutes in which
+ * a reply may come, and few enough to look through for each reply. Beyond them the oldest is given up.
  */
 const mostOpen = 64;
 
 /**
- * Tells which command each reply of a device answers; a pure state machine. A reply that says what it answers is given to the command of that name. Those
- * that say nothing, or a name that several have, come in the order of the commands, and some commands are never answered. So such a reply is a
- * command's only where no other assignment is possible: the one reply to the one open command, or one reply for each of several. As long as it can be
- * an earlier command's as well as a later one's, it is held, and it is nobody's where nothing more comes.
+ * Tells which command each reply of a device answers; a pure state machine. A reply that says what it answers is given
+ * to the command of that name. Those that say nothing, or a name that several have, come in the order of the commands,
+ * and some commands are never answered. So such a reply is a command's only where no other assignment is possible: the
+ * one reply to the one open command, or one reply for each of several. As long as it can be an earlier command's as
+ * well as a later one's, it is held, and it is nobody's where nothing more comes.
  */
 export class ReplyMatcher<C, R> {
   #open: readonly Open<C>[] = [];
@@ -80,7 +81,8 @@ export class ReplyMatcher<C, R> {
   #settle(): Match<C, R> | undefined {
     for (const name of new Set(this.#held.map((held) => held.name))) {
       const held = this.#held.filter((each) => each.name === name);
-      // The last reply has the last command it may answer for its latest, each one before it a command earlier at least.
+      // The last reply has the last command it may answer for its latest, each one before it a command earlier at
+      // least.
       let latest = Number.POSITIVE_INFINITY;
       for (let index = held.length - 1; index >= 0; index--) {
         const reply = held[index];

@@ -14,10 +14,10 @@ import { logIn, mayBeReached } from "./takeover.ts";
 import { countUnsummed } from "./unsummed.ts";
 
 /**
- * The conversation with one peer: decodes its messages and does what their effects ask for. It knows nothing of sockets.
+ * The conversation with one peer: decodes its messages and does what their effects ask for. It knows no sockets.
  *
- * A message becomes an exchange, which is finished once everything before it is settled. No message is taken while the device of an earlier one is
- * being asked for.
+ * A message becomes an exchange, which is finished once everything before it is settled. No message is taken while the
+ * device of an earlier one is being asked for.
  */
 export class Session implements Reachable {
   readonly protocol: AnyProtocol;
@@ -68,7 +68,7 @@ export class Session implements Reachable {
     return this.#inFlight.length > 0 || this.#asking !== undefined;
   }
 
-  /** Whether a further message may be given to `take`. Where not, the channel's `resume` is called once it may, or the intake drains. */
+  /** Whether `take` may be given a further message. If not, the channel's `resume` or the intake's drain says when. */
   get ready(): boolean {
     if (this.#asking !== undefined || this.#closed) return false;
     // HTTP answers request by request: one at a time keeps their order without a queue of responses.
@@ -111,8 +111,8 @@ export class Session implements Reachable {
   }
 
   /**
-   * The device was changed, deleted, renewed, or has expired: it must be admitted again before anything else of it is taken. One that is silent is
-   * asked for right away, and its connection closed where it may not report any longer; where nobody can say at present, its next message asks again.
+   * The device was changed, deleted, renewed, or has expired: it must be admitted again before more of it is taken. A
+   * silent one is asked for at once, and closed if it may not report; if nobody can say, its next message asks.
    */
   deviceChanged(device: string): void {
     this.#speaker.changed = true;
@@ -120,7 +120,7 @@ export class Session implements Reachable {
     const claim = speaker?.id === device ? this.#claim(ids ?? [device], secret) : undefined;
     Promise.resolve(judgeAgain(this.#shared, claim ?? this.#claim([device], undefined))).then(
       (verdict) => {
-        // What a device brought that spoke earlier on this connection is not kept: whether it may go on shows with its next message.
+        // What a device brought that spoke earlier here is not kept: its next message shows whether it may go on.
         const unclear = claim === undefined && verdict.status === "barred" && verdict.rule === "secret";
         if (verdict.status !== "admitted") {
           if (!unclear) this.#lose(device, verdict.status);
@@ -130,7 +130,7 @@ export class Session implements Reachable {
     );
   }
 
-  /** The device logged in on another connection. One that stands for others too goes on for these; what was submitted is still stored. */
+  /** The device logged in elsewhere. A peer that stands for others goes on for them. What it submitted is stored. */
   displaced(device: string): void {
     if (device === this.#speaker.besides) this.#speaker.leaveBesides(this, this.#shared);
     const waits = this.suspended && !this.#speaker.doubts(device);
@@ -145,7 +145,7 @@ export class Session implements Reachable {
     if (!this.#speaker.leave(device, this, this.#shared)) this.#channel.close(why);
   }
 
-  /** After a change of the device that speaks, the intake is asked anew; the session itself takes it up with its next message. */
+  /** After a change of the device that speaks, the intake is asked anew; the session goes on with its next message. */
   async speaksFor(device: string): Promise<boolean> {
     while (this.#asking !== undefined) await this.#asking;
     const { ids, secret, device: speaker } = this.#speaker;
@@ -290,7 +290,7 @@ export class Session implements Reachable {
     if (!kept && !known && this.#channel.reread("failed")) return;
     exchange.failed = true;
     this.#counters.failures[cause].add(1);
-    // A registered device may well send kinds of messages that we don't know; from anybody else they are junk like the rest.
+    // A registered device may well send kinds of messages that we don't know; from anybody else they are junk.
     if (cause !== "unsupported" || this.#speaker.device === undefined) exchange.useless = true;
   }
 
@@ -316,7 +316,7 @@ export class Session implements Reachable {
     return { ids, secret, protocol, transport, address: this.#channel.address };
   }
 
-  /** Asks whether a claim holds and goes on with `proceed`, at once where the answer is known. `again`: it held before. */
+  /** Asks whether a claim holds and goes on with `proceed`, at once if that is known. `again`: it held before. */
   #admit(claim: Claim, exchange: Exchange, proceed: () => void, again = false): void {
     this.#speaker.forget(this, this.#shared);
     const verdict = again ? judgeAgain(this.#shared, claim) : judge(this.#shared, claim);
@@ -336,7 +336,7 @@ export class Session implements Reachable {
     );
   }
 
-  /** A message with a wrong checksum says who sent it. Where that device's checksums mean nothing, it is read again without; otherwise it is refused. */
+  /** A message with a wrong checksum names its sender. It is refused, unless that device's checksums mean nothing. */
   #unsummed(ids: readonly string[], rest: Work): void {
     const { exchange, frame } = rest;
     const decide = (verdict: Verdict | undefined) => {

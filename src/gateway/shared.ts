@@ -37,7 +37,10 @@ export interface Shared {
   stopping: boolean;
 }
 
-/** The decode context of the message at hand. Decoding is synchronous and keeps nothing of it, so one object serves all messages. */
+/**
+ * The decode context of the message at hand. Decoding is synchronous and keeps nothing of it, so one object serves all
+ * messages.
+ */
 export interface ReusedContext {
   receivedAt: number;
   transport: Transport;

@@ -16,7 +16,10 @@ function optionsOf({ model, format, ignoresChecksums }: Admitted): DecodeOptions
   };
 }
 
-/** Who speaks on a connection: the device that reported its identifiers last, and the others that the connection stands for. */
+/**
+ * Who speaks on a connection: the device that reported its identifiers last, and the others that the connection stands
+ * for.
+ */
 export class Speaker {
   device: Admitted | undefined;
   /** The identifiers that were reported last, whether or not a registered device has them. */
@@ -29,9 +32,14 @@ export class Speaker {
   turned: Turned | undefined;
   /** What it brought as its password or key. */
   secret: string | undefined;
-  /** Place among the logins of the device that speaks, where it is only heard here and is reached on another conversation (`takeover.ts`). */
+  /**
+   * Place among the logins of the device that speaks, where it is only heard here and is reached on another
+   * conversation (`takeover.ts`).
+   */
   besides: string | undefined;
-  /** Ids that the registry has for this connection: one as it is, several in the order in which they were last heard. */
+  /**
+   * Ids that the registry has for this connection: one as it is, several in the order in which they were last heard.
+   */
   #reachable: string | Set<string> | undefined;
   /** Who spoke before and is asked for again. It keeps its place, and what it was asked is still waited for. */
   #doubted: string | undefined;

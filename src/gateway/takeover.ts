@@ -6,14 +6,17 @@ import type { Shared } from "./shared.ts";
 import type { Speaker } from "./speaker.ts";
 
 /**
- * Whether a device that logs in on a conversation is reached there from now on; where not, it is heard there, and its commands go on to the conversation that it
- * had before (decision 0016). One place decides, for commands and for the ending of older connections alike.
+ * Whether a device that logs in on a conversation is reached there from now on; where not, it is heard there, and its
+ * commands go on to the conversation that it had before (decision 0016). One place decides, for commands and for the
+ * ending of older connections alike.
  *
  * - While the device has a TCP connection, no datagram takes over: its sender's address can be anybody's invention.
- * - Between datagrams of two addresses, the newer sender must go on for a while in which the older one says nothing: one datagram is not enough.
+ * - Between datagrams of two addresses, the newer sender must go on for a while in which the older one says nothing:
+ *   one datagram is not enough.
  * - A protocol and transport that the device never spoke take over once they are trusted (`isTrusted`).
  *
- * The same holds where another process has the conversation before. Whether the older sender is silent only that process knows, and is asked to let go of the device.
+ * The same holds where another process has the conversation before. Whether the older sender is silent only that
+ * process knows, and is asked to let go of the device.
  */
 function takesOver(shared: Shared, device: Admitted, by: Reachable): boolean {
   const { registry, deps, tick, limits } = shared;
@@ -48,8 +51,9 @@ function askForIt({ deps, tick, limits }: Shared, id: string, by: Reachable, oth
 }
 
 /**
- * Whether a device's commands may go this way: it spoke so first, or its account names its protocols or asks a secret, so that whoever is let in is right; or the
- * device was really exchanged: no other conversation of it was there for an hour, and the new way is that old.
+ * Whether a device's commands may go this way: it spoke so first, or its account names its protocols or asks a secret,
+ * so that whoever is let in is right; or the device was really exchanged: no other conversation of it was there for an
+ * hour, and the new way is that old.
  */
 function isTrusted(
   { deps, registry, tick, limits }: Shared,
@@ -69,7 +73,10 @@ function isTrusted(
   return true;
 }
 
-/** Whether a conversation may be its device's way by now: the device is only heard there, or its datagrams before this one went to another process. */
+/**
+ * Whether a conversation may be its device's way by now: the device is only heard there, or its datagrams before this
+ * one went to another process.
+ */
 export function mayBeReached({ registry, tick }: Shared, by: Reachable, speaker: Speaker): boolean {
   if (speaker.besides !== undefined) return true;
   const id = speaker.device?.id;
@@ -78,8 +85,9 @@ export function mayBeReached({ registry, tick }: Shared, by: Reachable, speaker:
 }
 
 /**
- * A device says on a conversation who it is: it is reached there from now on, and not on the one that it had before; or is only heard there (`besides`); or
- * its connections end each other too often, and the one that is there stays (`turned out`).
+ * A device says on a conversation who it is: it is reached there from now on, and not on the one that it had before; or
+ * is only heard there (`besides`); or its connections end each other too often, and the one that is there stays
+ * (`turned out`).
  */
 export function logIn(
   shared: Shared,

@@ -311,7 +311,7 @@ export class TcpConnection implements Channel {
     return false;
   }
 
-  /** Who takes a message. Over HTTP each request tells its protocol: a proxy's connection brings those of many phones. */
+  /** Who takes a message. Over HTTP each request tells its protocol: a proxy's connection has those of many phones. */
   #sessionOf(message: Uint8Array): Session | undefined {
     if (this.#http === undefined) return this.#session;
     const found = this.#http.begin(message);
@@ -359,7 +359,7 @@ export class TcpConnection implements Channel {
 
   #waitForSession(session: Session): void {
     this.#blocked = true;
-    // The message at hand must stay as it is until its device is known; otherwise it is enough to pause when more arrives.
+    // The message at hand must stay as it is until its device is known; otherwise a pause when more comes is enough.
     if (session.suspended) this.pause();
     else if (session.heldBack) this.#group.congested(this);
   }

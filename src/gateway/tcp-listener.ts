@@ -13,10 +13,15 @@ const keepAliveDelayMs = 120_000;
 /** Connections that may wait to be accepted: a fleet that comes back at once. The system may have a lower limit. */
 const backlog = 4096;
 
-/** Bytes that a socket still takes in while it is not read, or one chunk: as few as the streams of Node.js let us ask for without slowing replies. */
+/**
+ * Bytes that a socket still takes in while it is not read, or one chunk: as few as the streams of Node.js let us ask
+ * for without slowing replies.
+ */
 const highWaterMark = 4096;
 
-/** Part of the bytes that may wait at which reading goes on: between the two marks nothing is switched for each message. */
+/**
+ * Part of the bytes that may wait at which reading goes on: between the two marks nothing is switched for each message.
+ */
 const readOnPart = 0.75;
 
 /** The TCP ports: accepts within the limits, and sweeps what is idle. One timer looks after all connections. */
@@ -176,7 +181,10 @@ export class TcpListener implements TcpGroup<TcpConnection> {
     }
   }
 
-  /** Who is not read can't end its message: closes those who hold most of messages that are not whole, until the rest can be read. */
+  /**
+   * Who is not read can't end its message: closes those who hold most of messages that are not whole, until the rest
+   * can be read.
+   */
   #freeMemory(): void {
     if (!this.#shared.full && this.#full.size === 0) return;
     for (const connection of [...this.#connections].toSorted((a, b) => b.held - a.held)) {

@@ -12,7 +12,10 @@ const handshakeMs = 20_000;
 /** OpenSSL has the ciphers of old versions only below its usual level. */
 const oldCiphers = "DEFAULT@SECLEVEL=0";
 
-/** Makes TLS connections of accepted sockets. Listens nowhere by itself: sockets are counted and limited before they come here. */
+/**
+ * Makes TLS connections of accepted sockets. Listens nowhere by itself: sockets are counted and limited before they
+ * come here.
+ */
 export class TlsPort {
   readonly #server: Server;
   /** By the peer's address and port: which TLS socket belongs to whom is told by nothing else. */
@@ -37,7 +40,10 @@ export class TlsPort {
     this.#server.on("tlsClientError", (_error, socket) => void socket.destroy());
   }
 
-  /** Begins the handshake of a socket that nobody reads any more; `first`: what it brought already. `secured` is called if it succeeds; otherwise the socket is closed. */
+  /**
+   * Begins the handshake of a socket that nobody reads any more; `first`: what it brought already. `secured` is called
+   * if it succeeds; otherwise the socket is closed.
+   */
   take(socket: Socket, first: Uint8Array, secured: (socket: TLSSocket) => void): void {
     const peer = peerOf(socket);
     this.#waiting.set(peer, (secure) => {

@@ -61,7 +61,10 @@ export interface BoundAddress {
 /** How many are connected now. */
 export interface ConnectionFigures {
   readonly tcp: number;
-  /** Those among `tcp` that no registered device is bound to: who did not say yet who it is, and HTTP, where each request says it anew. */
+  /**
+   * Those among `tcp` that no registered device is bound to: who did not say yet who it is, and HTTP, where each
+   * request says it anew.
+   */
   readonly halfOpen: number;
   /** Peers known by their datagrams. */
   readonly udp: number;
@@ -71,10 +74,14 @@ export interface ConnectionFigures {
 
 /** Owner of all device sockets. */
 export interface Gateway {
-  /** Listens. Rejects where an address can't be had or a port is for no protocol (`PortsUnusable`); nothing is left open then. */
+  /**
+   * Listens. Rejects where an address can't be had or a port is for no protocol (`PortsUnusable`); nothing is left open
+   * then.
+   */
   start(): Promise<readonly BoundAddress[]>;
   /**
-   * Accepts and reads no more, waits (bounded) for what was submitted, sends the replies that became due, closes. Never rejects.
+   * Accepts and reads no more, waits (bounded) for what was submitted, sends the replies that became due, closes. Never
+   * rejects.
    */
   stop(): Promise<void>;
   readonly connections: ConnectionFigures;

@@ -12,8 +12,9 @@ import { type UdpGroup, type UdpOrigin, UdpPeer } from "./udp-peer.ts";
 const maximumUnsent = 1 << 20;
 
 /**
- * The UDP ports. A peer is remembered once a registered device spoke. Until then, while its device is being asked for, it is kept apart and
- * within a bound of its own, so that datagrams with forged senders never push out those who are known.
+ * The UDP ports. A peer is remembered once a registered device spoke. Until then, while its device is being asked for,
+ * it is kept apart and within a bound of its own, so that datagrams with forged senders never push out those who are
+ * known.
  */
 export class UdpListener implements UdpGroup {
   readonly #shared: Shared;

@@ -20,7 +20,10 @@ export interface UdpGroup {
   closed(peer: UdpPeer, cause: CloseCause): void;
 }
 
-/** Where a peer's datagrams come from: `address` is its host for people, `key` tells it from all others, `source` is what its address has in all. */
+/**
+ * Where a peer's datagrams come from: `address` is its host for people, `key` tells it from all others, `source` is
+ * what its address has in all.
+ */
 export interface UdpOrigin {
   readonly key: string;
   readonly address: string;
@@ -199,7 +202,10 @@ export class UdpPeer implements Channel {
     return messages[this.#at++];
   }
 
-  /** What its protocol does not know may be another tracker's, which has the same address and port behind a network's translation. */
+  /**
+   * What its protocol does not know may be another tracker's, which has the same address and port behind a network's
+   * translation.
+   */
   #detect(datagram: Uint8Array): void {
     const opening = new Opening(this.#protocols, "udp");
     const protocol = opening.take(datagram, true);

@@ -10,7 +10,9 @@ export class PreparedArea implements PreparedZone {
   readonly box: Box;
   readonly #west: number;
   readonly #east: number;
-  /** For each edge: longitude and latitude of its start, then of its end, and the latitude of its ring's first corner. */
+  /**
+   * For each edge: longitude and latitude of its start, then of its end, and the latitude of its ring's first corner.
+   */
   readonly #edges: Float64Array;
   readonly #tree: BoxTree;
 
@@ -70,8 +72,9 @@ export class PreparedArea implements PreparedZone {
   }
 
   /**
-   * Whether a chain of edges passes a latitude an odd number of times: its two ends tell. Whole rings pass it an even number of times,
-   * so where the chain goes over from one ring to others only the first one's end and the last one's start matter.
+   * Whether a chain of edges passes a latitude an odd number of times: its two ends tell. Whole rings pass it an even
+   * number of times, so where the chain goes over from one ring to others only the first one's end and the last one's
+   * start matter.
    */
   #oddAbove(from: number, to: number, y: number): boolean {
     const edges = this.#edges;

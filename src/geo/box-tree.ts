@@ -1,6 +1,7 @@
 /**
- * A static tree of boxes over items that lie in a useful order: neighbours in the order are neighbours in space, as the edges of a ring are.
- * Nodes stand in preorder, so it is walked without a stack: from the root on, `node + 1` to look into a node, `skip[node]` to pass over it.
+ * A static tree of boxes over items that lie in a useful order: neighbours in the order are neighbours in space, as the
+ * edges of a ring are. Nodes stand in preorder, so it is walked without a stack: from the root on, `node + 1` to look
+ * into a node, `skip[node]` to pass over it.
  */
 export interface BoxTree {
   /** For each node its least values, then its greatest, one for each dimension. */

@@ -1,6 +1,6 @@
 /**
- * A rectangle of longitudes and latitudes, edges included. `west` lies in -180 <= west < 180; `east` is `west` to `west` + 360, so it is beyond 180
- * where the box spans the antimeridian.
+ * A rectangle of longitudes and latitudes, edges included. `west` lies in -180 <= west < 180; `east` is `west` to
+ * `west` + 360, so it is beyond 180 where the box spans the antimeridian.
  */
 export interface Box {
   readonly west: number;
@@ -12,7 +12,10 @@ export interface Box {
 /** What rounding may move a corner by when it is turned by 360 degrees, and more; a tenth of a millimetre. */
 const margin = 1e-9;
 
-/** A box of what lies within these bounds, `west` anywhere. Poles are not passed: what reaches over one must give all longitudes. */
+/**
+ * A box of what lies within these bounds, `west` anywhere. Poles are not passed: what reaches over one must give all
+ * longitudes.
+ */
 export function boxOf(west: number, south: number, east: number, north: number): Box {
   const width = Math.min(360, east - west + 2 * margin);
   const start = width === 360 ? -180 : west - margin - 360 * Math.floor((west - margin + 180) / 360);

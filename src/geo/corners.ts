@@ -10,8 +10,8 @@ export interface Line {
 }
 
 /**
- * Reads a position: longitude, latitude, and perhaps more, which is not used (RFC 7946, 3.1.1). A longitude of the next turn, which maps give beyond
- * the antimeridian, is taken as it is. Undefined: it is none, and the problems say why.
+ * Reads a position: longitude, latitude, and perhaps more, which is not used (RFC 7946, 3.1.1). A longitude of the next
+ * turn, which maps give beyond the antimeridian, is taken as it is. Undefined: it is none, and the problems say why.
  */
 export function readCorner(value: unknown, place: string, problems: Problems): Corner | undefined {
   if (!Array.isArray(value) || value.length < 2) {

@@ -14,7 +14,10 @@ const high = new Float64Array(3);
 /** Far more than rounding moves a coordinate of a unit vector. */
 const rounding = 1e-12;
 
-/** A corridor of great-circle legs. The tree over its legs is one of vectors, so neither antimeridian nor poles are special to it. */
+/**
+ * A corridor of great-circle legs. The tree over its legs is one of vectors, so neither antimeridian nor poles are
+ * special to it.
+ */
 export class PreparedCorridor implements PreparedZone {
   readonly box: Box;
   /** Corners of the line as unit vectors. */

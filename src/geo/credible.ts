@@ -3,7 +3,10 @@ import { distanceKm } from "./distance.ts";
 
 /** No vehicle that carries a tracker is faster, km/h. */
 const fastestKmh = 400;
-/** Over this time nobody keeps up such a speed, ms: a longer leg must not be faster than the second figure, unless the report itself says so. */
+/**
+ * Over this time nobody keeps up such a speed, ms: a longer leg must not be faster than the second figure, unless the
+ * report itself says so.
+ */
 const longLegMs = 120_000;
 const fastestLongKmh = 250;
 /** Positions of the same moment may be apart by what GPS is off between houses, km; and clocks round to the second. */
@@ -33,8 +36,9 @@ export interface Trail {
 }
 
 /**
- * What a fix's position is, after those before it. `unusable`: it is none, and says nothing of the position before either · `doubted`: out of reach, the next fix decides ·
- * the others are credible: `first` of all, `reached` from the last credible one, or `confirming`: it goes on from the doubted one, which was credible after all.
+ * What a fix's position is, after those before it. `unusable`: it is none, and says nothing of the position before
+ * either · `doubted`: out of reach, the next fix decides · the others are credible: `first` of all, `reached` from the
+ * last credible one, or `confirming`: it goes on from the doubted one, which was credible after all.
  */
 export type Credibility = "unusable" | "doubted" | "first" | "reached" | "confirming";
 
@@ -48,7 +52,8 @@ export function credibilityOf({ anchor, doubted }: Trail, claim: Claim): Credibi
   if (!claim.positioned || claim.vague || isNowhere(claim)) return "unusable";
   if (anchor === undefined) return "first";
   if (doubted === undefined || !reaches(doubted, claim)) return reaches(anchor, claim) ? "reached" : "doubted";
-  // Between two ways that are possible, the shorter one: so a single wrong fix is left out, and a device that was carried off stays where it came to.
+  // Between two ways that are possible, the shorter one: so a single wrong fix is left out, and a device that was
+  // carried off stays where it came to.
   return reaches(anchor, claim) && wayTo(anchor, claim) <= wayTo(doubted, claim) ? "reached" : "confirming";
 }
 

@@ -5,7 +5,9 @@ import { earthRadiusKm } from "./distance.ts";
 import { Problems } from "./problems.ts";
 import { readRings } from "./rings.ts";
 
-/** A zone as GeoJSON (RFC 7946): a Feature whose geometry is a point with a radius, a polygon, or a line with a width. */
+/**
+ * A zone as GeoJSON (RFC 7946): a Feature whose geometry is a point with a radius, a polygon, or a line with a width.
+ */
 export interface ZoneFeature {
   readonly type: "Feature";
   readonly geometry:
@@ -40,8 +42,9 @@ const refusedTypes: Readonly<Record<string, string>> = {
 const kinds = "Point (with the property radius), Polygon, or LineString (with the property width)";
 
 /**
- * Reads a zone from GeoJSON, parsed: a Feature, or a Polygon alone, which needs no property. The zone is as `prepareZone` wants it: every number is
- * in its range, rings are closed and touch neither themselves nor each other, longitudes go on from corner to corner without a leap.
+ * Reads a zone from GeoJSON, parsed: a Feature, or a Polygon alone, which needs no property. The zone is as
+ * `prepareZone` wants it: every number is in its range, rings are closed and touch neither themselves nor each other,
+ * longitudes go on from corner to corner without a leap.
  */
 export function* zoneOfGeoJson(value: unknown): Steps<ReadZone> {
   const problems = new Problems();
@@ -62,8 +65,9 @@ export function geoJsonOfZone(zone: Zone): ZoneFeature {
 }
 
 /**
- * Corners whose longitudes may be written: a line that goes on around the earth leaves the turns that `readCorner` takes, and comes back to the first one.
- * Whole turns that make a number smaller are taken from it exactly, so it is read as the same corner again.
+ * Corners whose longitudes may be written: a line that goes on around the earth leaves the turns that `readCorner`
+ * takes, and comes back to the first one. Whole turns that make a number smaller are taken from it exactly, so it is
+ * read as the same corner again.
  */
 function writable(corners: readonly Corner[]): readonly Corner[] {
   if (corners.every(([longitude]) => Math.abs(longitude) <= 360)) return corners;

@@ -14,7 +14,9 @@ const beginnings = [
   ['{"kind":"route","line":', '{"type":"LineString","coordinates":'],
 ] as const;
 
-/** A longitude of 360 or more either way, which is the first number of a list. Such a line is written in smaller turns. */
+/**
+ * A longitude of 360 or more either way, which is the first number of a list. Such a line is written in smaller turns.
+ */
 const manyTurns = /\[-?(?:3[6-9]\d|[4-9]\d\d|\d{4})/;
 
 /** The JSON text of `geometryOfZone` for the JSON text of a zone. A zone of 10,000 corners is not read for it. */

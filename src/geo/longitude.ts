@@ -12,8 +12,9 @@ export function shortWay(from: number, to: number): number {
 const radians = Math.PI / 180;
 
 /**
- * The northernmost latitude that a straight line or a great circle between two positions can reach, where their longitudes are `span` degrees apart
- * (0 to 180): exact where both lie on the same latitude, never too little. The southernmost is that of the negated latitudes, negated.
+ * The northernmost latitude that a straight line or a great circle between two positions can reach, where their
+ * longitudes are `span` degrees apart (0 to 180): exact where both lie on the same latitude, never too little. The
+ * southernmost is that of the negated latitudes, negated.
  */
 export function northOfArc(latitude1: number, latitude2: number, span: number): number {
   const top = Math.max(latitude1, latitude2);

@@ -1,4 +1,7 @@
-/** Twice the area of a triangle: positive where the third point lies left of the way from the first to the second, 0 on its line. */
+/**
+ * Twice the area of a triangle: positive where the third point lies left of the way from the first to the second, 0 on
+ * its line.
+ */
 export function turn(x1: number, y1: number, x2: number, y2: number, x3: number, y3: number): number {
   return (x2 - x1) * (y3 - y1) - (y2 - y1) * (x3 - x1);
 }

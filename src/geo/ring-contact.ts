@@ -9,12 +9,13 @@ export interface RingEdge {
 }
 
 /**
- * Two edges of closed rings that touch or cross where they should not: everywhere but at the corner that neighbours share. Undefined: there are none,
- * so the rings are simple and apart from each other. No ring may have the same corner twice in a row, and each must have three different ones.
+ * Two edges of closed rings that touch or cross where they should not: everywhere but at the corner that neighbours
+ * share. Undefined: there are none, so the rings are simple and apart from each other. No ring may have the same corner
+ * twice in a row, and each must have three different ones.
  *
- * A line sweeps from west to east and keeps the edges that it cuts in order from south to north (Shamos and Hoey, 1976): the first two that touch are
- * neighbours in that order before they do. Comparisons are O(n log n); the order is a plain array, whose moves are far cheaper than a tree's
- * steps for as many edges as a zone may have.
+ * A line sweeps from west to east and keeps the edges that it cuts in order from south to north (Shamos and Hoey,
+ * 1976): the first two that touch are neighbours in that order before they do. Comparisons are O(n log n); the order is
+ * a plain array, whose moves are far cheaper than a tree's steps for as many edges as a zone may have.
  */
 export function* ringContact(rings: readonly (readonly Corner[])[]): Steps<readonly [RingEdge, RingEdge] | undefined> {
   const sweep = new Sweep(rings);
@@ -30,14 +31,20 @@ type Pair = readonly [number, number];
 
 class Sweep {
   readonly #edges: RingEdge[] = [];
-  /** For each edge its western (where both are on one longitude, its southern) end and its other end: longitude, latitude. */
+  /**
+   * For each edge its western (where both are on one longitude, its southern) end and its other end: longitude,
+   * latitude.
+   */
   readonly #ends: Float64Array;
   /** The edge after each in its ring. */
   readonly #next: Int32Array;
   /** Edges that the line cuts, from south to north. */
   readonly #cut: Int32Array;
   #count = 0;
-  /** Ends of edges, sorted from west to east and south to north. Each is twice the edge's number, plus one for its first end. At one point, edges that end come before edges that begin. */
+  /**
+   * Ends of edges, sorted from west to east and south to north. Each is twice the edge's number, plus one for its first
+   * end. At one point, edges that end come before edges that begin.
+   */
   #events: Int32Array;
 
   constructor(rings: readonly (readonly Corner[])[]) {
@@ -116,7 +123,10 @@ class Sweep {
     return this.#end(event >> 1, event & 1 ? 1 : 3);
   }
 
-  /** A coordinate of an edge: 0 and 1 are the longitude and latitude of its first end, 2 and 3 those of the other. Read one by one, because a view of all four takes ten times as long. */
+  /**
+   * A coordinate of an edge: 0 and 1 are the longitude and latitude of its first end, 2 and 3 those of the other. Read
+   * one by one, because a view of all four takes ten times as long.
+   */
   #end(edge: number, coordinate: number): number {
     return this.#ends[edge * 4 + coordinate] ?? 0;
   }

@@ -9,7 +9,10 @@ import { ZoneIndex } from "./zone-index.ts";
 /** Corners that are read and prepared within a millisecond. */
 const fewCorners = 1000;
 
-/** The rings of a polygon, first the outer one (RFC 7946, 3.1.6). Undefined: something of them is wrong, and the problems say what. */
+/**
+ * The rings of a polygon, first the outer one (RFC 7946, 3.1.6). Undefined: something of them is wrong, and the
+ * problems say what.
+ */
 export function* readRings(
   value: unknown,
   place: string,

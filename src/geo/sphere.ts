@@ -14,7 +14,10 @@ export function writeVector(latitude: number, longitude: number, into: Float64Ar
 export interface Reach {
   /** Length of its chord on the unit sphere. */
   readonly chord: number;
-  /** Square of its sine; infinite from a quarter of the circumference on, which is as far as a great circle can be from anything. */
+  /**
+   * Square of its sine; infinite from a quarter of the circumference on, which is as far as a great circle can be from
+   * anything.
+   */
   readonly sine2: number;
 }
 
@@ -40,7 +43,10 @@ export function sagitta(square: number): number {
   return 1 - Math.sqrt(Math.max(0, 1 - square / 4));
 }
 
-/** Square of a chord of a millimetre: the direction of shorter ones is lost in rounding, and their ends tell all that matters. */
+/**
+ * Square of a chord of a millimetre: the direction of shorter ones is lost in rounding, and their ends tell all that
+ * matters.
+ */
 const pointLike = (1e-6 / earthRadiusKm) ** 2;
 
 /** Whether point `p` at `i` lies within reach of the shorter great-circle arc from `q` at `a` to `q` at `b`. */
@@ -51,7 +57,8 @@ export function arcReached(reach: Reach, p: Float64Array, i: number, q: Float64A
   if (toA <= limit || toB <= limit) return true;
   const length = chord2(q, a, q, b);
   if (length < pointLike) return false;
-  // Is the nearest point of the great circle between the two ends? Written in squares of chords, because the cosines of short arcs all look like 1.
+  // Is the nearest point of the great circle between the two ends? Written in squares of chords, because the cosines of
+  // short arcs all look like 1.
   if ((length + toA - toB) / 2 < (length * toA) / 4 || (length + toB - toA) / 2 < (length * toB) / 4) return false;
   const ax = q[a] ?? 0;
   const ay = q[a + 1] ?? 0;
@@ -68,7 +75,10 @@ export function arcReached(reach: Reach, p: Float64Array, i: number, q: Float64A
   return normal2 > 0 && over * over <= reach.sine2 * normal2;
 }
 
-/** Whether two arcs cross at a point that is an end of neither; each is the shorter way from its first to its second place. */
+/**
+ * Whether two arcs cross at a point that is an end of neither; each is the shorter way from its first to its second
+ * place.
+ */
 export function arcsCross(p: Float64Array, a: number, b: number, q: Float64Array, c: number, d: number): boolean {
   const aSide = side(p, a, q, c, d);
   const bSide = side(p, b, q, c, d);

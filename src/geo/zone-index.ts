@@ -3,7 +3,10 @@ import { type BoxTree, boxTree } from "./box-tree.ts";
 import { northOfArc, shortWay, turnedFrom } from "./longitude.ts";
 import type { PreparedZone } from "./prepared.ts";
 
-/** Finds, among many zones, those whose box a fix or the way between two fixes touches: in the logarithm of their number, without allocating. */
+/**
+ * Finds, among many zones, those whose box a fix or the way between two fixes touches: in the logarithm of their
+ * number, without allocating.
+ */
 export class ZoneIndex {
   /** Positions of the zones, in the order of the tree. */
   readonly #order: Int32Array;
@@ -24,8 +27,8 @@ export class ZoneIndex {
   }
 
   /**
-   * Calls `visit` once with the position (in the list given) of each zone whose box the way between two fixes touches; for one fix, give it twice.
-   * The zone itself must then be asked.
+   * Calls `visit` once with the position (in the list given) of each zone whose box the way between two fixes touches;
+   * for one fix, give it twice. The zone itself must then be asked.
    */
   near(
     latitude1: number,
@@ -41,7 +44,8 @@ export class ZoneIndex {
     const north = northOfArc(latitude1, latitude2, span);
     const south = -northOfArc(-latitude1, -latitude2, span);
     this.#visit(west, south, east, north, 0, visit);
-    // Boxes begin within -180 and 180: a way over 180 also meets those at -180, and boxes over 180 are met also by a way behind -180.
+    // Boxes begin within -180 and 180: a way over 180 also meets those at -180, and boxes over 180 are met also by a
+    // way behind -180.
     if (east >= 180) this.#visit(west, south, east, north, -360, visit);
     if (west + 360 <= (this.#tree.bounds[2] ?? 0)) this.#visit(west, south, east, north, 360, visit);
   }
@@ -88,8 +92,9 @@ function edgesOf(box: Box | undefined): number[] {
 }
 
 /**
- * An order in which neighbours are near each other, cut as the tree cuts it: of each stretch the first half lies on one side of the middle of its longer side, and the
- * second on the other. So boxes of the tree hardly overlap, and few more are looked into where there are many more zones.
+ * An order in which neighbours are near each other, cut as the tree cuts it: of each stretch the first half lies on one
+ * side of the middle of its longer side, and the second on the other. So boxes of the tree hardly overlap, and few more
+ * are looked into where there are many more zones.
  */
 function halved(boxes: readonly Box[]): Int32Array {
   const middles = [

@@ -27,8 +27,8 @@ export interface FoldSources {
 }
 
 /**
- * The last point of a device's fold before an event time: within its day, or of the first day with late records if that is earlier. So a history is exact even before the follower has folded
- * late records in their places.
+ * The last point of a device's fold before an event time: within its day, or of the first day with late records if that
+ * is earlier. So a history is exact even before the follower has folded late records in their places.
  */
 export async function foldStart(device: DeviceKey, from: number, { heads, follow }: FoldSources): Promise<FoldStart> {
   const head = await heads.head(device);
@@ -49,8 +49,8 @@ export async function foldStart(device: DeviceKey, from: number, { heads, follow
 }
 
 /**
- * The first point of a device's fold behind an event time at which something is damaged: what was folded before it was damaged is known there. Late records that are not folded in their places
- * yet are not in it. Undefined: there is none.
+ * The first point of a device's fold behind an event time at which something is damaged: what was folded before it was
+ * damaged is known there. Late records that are not folded in their places yet are not in it. Undefined: there is none.
  */
 export async function startBehind(
   device: DeviceKey,

@@ -21,7 +21,10 @@ export class FoldedHistories implements Histories {
     this.#sources = sources;
   }
 
-  /** The next page is made while the pieces of one are consumed, and no further ahead: a consumer that waits holds two pages. Accounts take turns at each. */
+  /**
+   * The next page is made while the pieces of one are consumed, and no further ahead: a consumer that waits holds two
+   * pages. Accounts take turns at each.
+   */
   async *history(device: DeviceKey, range: HistoryRange): AsyncGenerator<HistoryChunk, void, undefined> {
     const pages = new Pages(this.#sources, device, range);
     const ask = (spare?: ArrayBuffer): Promise<RenderedPage | undefined> => {

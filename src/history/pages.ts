@@ -88,7 +88,10 @@ export class Pages {
     });
   }
 
-  /** The fold goes on behind a damaged part with the sums that lead to the next point that is known. `before`: the fold before that part. */
+  /**
+   * The fold goes on behind a damaged part with the sums that lead to the next point that is known. `before`: the fold
+   * before that part.
+   */
   async #beginBehind({ to: end }: Unreadable, before: FoldedTo): Promise<Beginning | undefined> {
     const known = await startBehind(this.#device, end, this.#sources);
     if (known === undefined || known.from <= this.#behind.time) return known && { from: known.from, fold: known };

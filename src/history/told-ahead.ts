@@ -14,7 +14,10 @@ export interface ToldRange {
   readonly limit: number;
 }
 
-/** What rules found at a device's records, by event time, read some at a time ahead of them. What was withdrawn is left out. */
+/**
+ * What rules found at a device's records, by event time, read some at a time ahead of them. What was withdrawn is left
+ * out.
+ */
 export class ToldAhead {
   readonly #alerts: Pick<AlertStore, "list">;
   readonly #device: DeviceKey;

@@ -35,7 +35,10 @@ export interface OpenAnswer {
   response: ServerResponse | undefined;
 }
 
-/** The requests under way, and the bytes of answers that wait to be read: of each user, of each account, and of all together. */
+/**
+ * The requests under way, and the bytes of answers that wait to be read: of each user, of each account, and of all
+ * together.
+ */
 export class Answers {
   readonly #limits: AnswerLimits;
   readonly #users = new Map<number, Share>();
@@ -107,7 +110,8 @@ export class Answers {
 
   /**
    * Counts bytes that an answer is to hold.
-   * @throws ApiError `tooManyRequests`, `unavailable` where they are too many, `badRequest` where the connection was closed
+   * @throws ApiError `tooManyRequests`, `unavailable` where they are too many, `badRequest` where the connection was
+   * closed
    */
   hold(reply: FastifyReply, bytes: number): void {
     this.stillOpen(reply);
@@ -118,7 +122,9 @@ export class Answers {
     this.#add(answer, bytes);
   }
 
-  /** Counts bytes of an answer that is given whatever waits: what it tells has been done, or a part of it is on its way. */
+  /**
+   * Counts bytes of an answer that is given whatever waits: what it tells has been done, or a part of it is on its way.
+   */
   holdDone(reply: FastifyReply, bytes: number): void {
     const answer = reply.request.openAnswer;
     if (answer !== null && !answer.left) this.#add(answer, bytes);
@@ -189,7 +195,10 @@ function connectionClosed(): ApiError {
   return new ApiError("badRequest", ["the connection was closed"]);
 }
 
-/** Whether `bytes` more are too many. A share that holds nothing always has room: an answer may be larger than the limit. */
+/**
+ * Whether `bytes` more are too many. A share that holds nothing always has room: an answer may be larger than the
+ * limit.
+ */
 function isFull(share: Share, bytes: number, megabytes: number): boolean {
   return share.bytes > 0 && share.bytes + bytes > megabytes * megabyte;
 }
@@ -203,7 +212,10 @@ function shareOf(shares: Map<number, Share>, key: number): Share {
   return share;
 }
 
-/** A request has ended. Shares without one are kept while they are few: a map that is emptied and filled for each request is made anew each time. */
+/**
+ * A request has ended. Shares without one are kept while they are few: a map that is emptied and filled for each
+ * request is made anew each time.
+ */
 function end(shares: Map<number, Share>, share: Share): void {
   if (--share.requests === 0 && shares.size > keptShares) shares.delete(share.key);
 }

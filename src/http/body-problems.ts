@@ -9,13 +9,17 @@ interface Place {
   readonly depth: number;
 }
 
-/** Texts with escapes of surrogates, and names that are refused, as they are or written with escapes. All that is refused matches. */
+/**
+ * Texts with escapes of surrogates, and names that are refused, as they are or written with escapes. All that is
+ * refused matches.
+ */
 const suspicious = /\\u(?:00|[dD][89a-fA-F])|__proto__|constructor/;
 
 /**
- * Why a JSON body is refused whatever its schema says, and where (at most so many as an answer shows): names that reach for JavaScript's prototypes, and
- * texts with half of a surrogate pair, which a store or another program would change in silence. (NUL is the schemas' matter: what nobody keeps may hold it.)
- * `text` is what the body was parsed from; most bodies pass by it alone.
+ * Why a JSON body is refused whatever its schema says, and where (at most so many as an answer shows): names that reach
+ * for JavaScript's prototypes, and texts with half of a surrogate pair, which a store or another program would change
+ * in silence. (NUL is the schemas' matter: what nobody keeps may hold it.) `text` is what the body was parsed from;
+ * most bodies pass by it alone.
  */
 export function* bodyProblems(body: unknown, text: string): Steps<readonly string[]> {
   if (!suspicious.test(text)) return [];

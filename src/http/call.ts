@@ -20,7 +20,10 @@ export interface CallOptions<I extends Input, R> {
   readonly summary: string;
   readonly description?: string;
   readonly permission: Permission;
-  /** It reads or sets one record, or all that a link shows, which may be large: those of an account are done one at a time. */
+  /**
+   * It reads or sets one record, or all that a link shows, which may be large: those of an account are done one at a
+   * time.
+   */
   readonly record?: boolean;
   readonly input: I;
   /** The answers of success, by code. */
@@ -31,7 +34,10 @@ export interface CallOptions<I extends Input, R> {
   readonly invalid?: ErrorName;
 }
 
-/** The Fastify route options of a call: its schema (which validates, serialises and documents) and its declaration for the gate. */
+/**
+ * The Fastify route options of a call: its schema (which validates, serialises and documents) and its declaration for
+ * the gate.
+ */
 export function call<const I extends Input, const R>(options: CallOptions<I, R>) {
   const { operationId, tag, summary, description, permission, record = false, input, ok, invalid } = options;
   const response: R = { ...failuresOf(errorsOf(options)), ...ok };

@@ -1,6 +1,9 @@
 import { ApiError } from "../errors/catalogue.ts";
 
-/** The result of some work, or `requestTimeout` if the work takes longer than `ms`. The work itself goes on; nobody waits for it. */
+/**
+ * The result of some work, or `requestTimeout` if the work takes longer than `ms`. The work itself goes on; nobody
+ * waits for it.
+ */
 export function within<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const timer = setTimeout(() => reject(new ApiError("requestTimeout")), ms);

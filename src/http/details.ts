@@ -8,7 +8,8 @@ type Problem = FastifySchemaValidationError & { readonly propertyName?: string }
 
 /** What is wrong and where, for people: `body/from: must be an RFC 3339 date-time`. */
 export function detailsOf(errors: readonly Problem[], context: string): readonly string[] {
-  // An error of a name comes with another one, which says only that there is one; so does that of a type that no variant has.
+  // An error of a name comes with another one, which says only that there is one; so does that of a type that no
+  // variant has.
   const telling = errors.filter(({ keyword }) => keyword !== "propertyNames" && keyword !== "discriminator");
   const details = telling.map((error) => `${context}${shown(whereOf(error))}: ${whatOf(error)}`);
   return [...new Set(details)].slice(0, fixedLimits.details);

@@ -30,7 +30,10 @@ export function serviceAnswer<P extends object>(caller: Caller | null, payload: 
   return { success: true as const, error: null, ...payload, ...warned(warnings) };
 }
 
-/** The same as text, open at its end: `{"success":true,...,"apiDailyUsage":7`. For answers whose fields are JSON text already. */
+/**
+ * The same as text, open at its end: `{"success":true,...,"apiDailyUsage":7`. For answers whose fields are JSON text
+ * already.
+ */
 export function answerHead(caller: Caller | null, warnings: readonly string[] = []): string {
   const told = warnings.length === 0 ? "" : `,"warnings":${JSON.stringify(warnings)}`;
   const counters = caller && `,"apiUsage":${caller.apiUsage},"apiDailyUsage":${caller.apiDailyUsage}`;

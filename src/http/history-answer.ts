@@ -5,8 +5,9 @@ import type { Log } from "../ports/log.ts";
 import { answerHead, jsonType } from "./envelope.ts";
 
 /**
- * Answers with a history or a long list. The store's chunks go to the socket as they come and as fast as the client reads; where the store fails after the first
- * one, the connection is cut, so that no client takes a part for the whole.
+ * Answers with a history or a long list. The store's chunks go to the socket as they come and as fast as the client
+ * reads; where the store fails after the first one, the connection is cut, so that no client takes a part for the
+ * whole.
  */
 export function streamed(request: FastifyRequest, reply: FastifyReply, history: OpenHistory, log: Log) {
   const { start, rest, warnings } = history;
@@ -34,8 +35,8 @@ export function sendPieces(request: FastifyRequest, reply: FastifyReply, type: s
 }
 
 /**
- * The body of an answer with a history, for `pipe` alone. A piece is asked for when the one before has left this process, and not when it has been passed on as
- * other streams do: its memory is the store's, which then uses it again.
+ * The body of an answer with a history, for `pipe` alone. A piece is asked for when the one before has left this
+ * process, and not when it has been passed on as other streams do: its memory is the store's, which then uses it again.
  */
 class HistoryBody extends Readable {
   readonly #body: Body;

@@ -28,7 +28,10 @@ export class KeptBytes {
   }
 }
 
-/** The smallest coding that an `Accept-Encoding` names with a weight above 0 (RFC 9110, 12.5.3). Weights otherwise make no difference. */
+/**
+ * The smallest coding that an `Accept-Encoding` names with a weight above 0 (RFC 9110, 12.5.3). Weights otherwise make
+ * no difference.
+ */
 export function codingOf(accepted = ""): Coding | undefined {
   const taken = new Set(
     accepted

@@ -3,9 +3,15 @@ import type { Steps } from "../model/steps.ts";
 import type { Clock } from "../ports/clock.ts";
 import { Turns } from "../shares/turns.ts";
 
-/** Bytes from which a body is large: to read, check and take over a smaller one takes a millisecond or two, in which nothing else is done. */
+/**
+ * Bytes from which a body is large: to read, check and take over a smaller one takes a millisecond or two, in which
+ * nothing else is done.
+ */
 const largeBytes = 65_536;
-/** Bytes that are received in a millisecond of the thread, which a body costs beside its reading: one that is refused at its first letters costs little else. */
+/**
+ * Bytes that are received in a millisecond of the thread, which a body costs beside its reading: one that is refused at
+ * its first letters costs little else.
+ */
 const receivedInMs = 131_072;
 /** Longest pause after a large body, ms. */
 const longestPauseMs = 50;
@@ -14,8 +20,9 @@ const longestPauseMs = 50;
 export type LargeTurns = (account: number, bytes: number, goOn: () => boolean) => void;
 
 /**
- * Lets large bodies be read one at a time, those of the accounts in turn, in steps between which others are served, with a pause after each body as long as receiving and
- * reading it took: however many come, half of the thread's time is for the others. Small ones are read at once. `goOn` does one step and says whether there are more; it never fails.
+ * Lets large bodies be read one at a time, those of the accounts in turn, in steps between which others are served,
+ * with a pause after each body as long as receiving and reading it took: however many come, half of the thread's time
+ * is for the others. Small ones are read at once. `goOn` does one step and says whether there are more; it never fails.
  */
 export function largeTurns(clock: Clock): LargeTurns {
   // How many may wait is bounded by the requests under way.
@@ -38,7 +45,9 @@ export function largeTurns(clock: Clock): LargeTurns {
   };
 }
 
-/** Work on what a body holds: at once where it ends with its first step, else it takes its turn with the large bodies. */
+/**
+ * Work on what a body holds: at once where it ends with its first step, else it takes its turn with the large bodies.
+ */
 export function inLargeTurn(turns: LargeTurns): <T>(account: number, steps: Steps<T>) => Promise<T> {
   return <T>(account: number, steps: Steps<T>) =>
     new Promise<T>((resolve, reject) => {

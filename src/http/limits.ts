@@ -71,7 +71,8 @@ export const defaultLimits: HttpLimits = Object.freeze({
   tokenSeconds: 86_400,
   // 50 a second: enough to poll every second and load pages beside it, and one client can't starve the others.
   requestsPerMinute: 3000,
-  // Five a second: a page whose token has just ended makes some dozens, a client that goes on without one learns to wait.
+  // Five a second: a page whose token has just ended makes some dozens, a client that goes on without one learns to
+  // wait.
   badTokensPerMinute: 300,
   // A client needs one a day. API keys can't be guessed by trying, so this only bounds the work that strangers make.
   tokenRequestsPerMinute: 30,
@@ -104,9 +105,15 @@ export const fixedLimits = Object.freeze({
   keepAliveMs: 72_000,
   /** Time for the answers under way to end when the service stops. */
   closeGraceMs: 5000,
-  /** Longest path parameter: all that fits the 16 KB of headers, so that too long an id is an unknown device like any other. */
+  /**
+   * Longest path parameter: all that fits the 16 KB of headers, so that too long an id is an unknown device like any
+   * other.
+   */
   parameterLength: 16_384,
-  /** Arrays and objects of a body in each other: ten times what any call has. A body that is nothing but brackets takes as long to read as hundreds of others. */
+  /**
+   * Arrays and objects of a body in each other: ten times what any call has. A body that is nothing but brackets takes
+   * as long to read as hundreds of others.
+   */
   nesting: 100,
   /** Problems named in one answer. */
   details: 20,

@@ -16,8 +16,9 @@ export type ListTurns = <T, K>(
 ) => Promise<{ readonly text: string; readonly next: K | undefined }>;
 
 /**
- * Reads the pieces of an account's lists one at a time, with a pause after each as long as reading it out of its stored form and making its text took. Forty lists of large
- * groups held the event loop for 600 ms at a stretch, and how large they are is known only when they were read.
+ * Reads the pieces of an account's lists one at a time, with a pause after each as long as reading it out of its stored
+ * form and making its text took. Forty lists of large groups held the event loop for 600 ms at a stretch, and how large
+ * they are is known only when they were read.
  */
 export function listTurns({ monotonic }: Pick<Clock, "monotonic">): ListTurns {
   const alone = createLocks<number>();

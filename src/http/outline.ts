@@ -5,8 +5,8 @@ const [openBracket, closeBracket] = [0x5b, 0x5d];
 const [openBrace, closeBrace] = [0x7b, 0x7d];
 
 /**
- * Counts the colons of a JSON text outside of its strings: one for each field. Returns undefined if arrays and objects are nested deeper than `mostNested`. For text that is no
- * JSON, the count means nothing.
+ * Counts the colons of a JSON text outside of its strings: one for each field. Returns undefined if arrays and objects
+ * are nested deeper than `mostNested`. For text that is no JSON, the count means nothing.
  */
 export function colonsOf(text: string, mostNested: number): number | undefined {
   let depth = 0;

@@ -25,8 +25,9 @@ interface Shown extends Cookies {
 }
 
 /**
- * Who makes a request: by its token where it has an `Authorization` header, else by its cookie. Undefined: nobody, or nobody any more (the user was deleted, the key
- * replaced, the session ended). At once where all is in memory: the way of nearly every request.
+ * Who makes a request: by its token where it has an `Authorization` header, else by its cookie. Undefined: nobody, or
+ * nobody any more (the user was deleted, the key replaced, the session ended). At once where all is in memory: the way
+ * of nearly every request.
  */
 export type Recognise = (request: Shown) => Known | undefined | Promise<Known | undefined>;
 
@@ -69,7 +70,9 @@ export function createRecognition({ tokens, signIns, users, usage, clock }: Reco
   };
 }
 
-/** Asks again for the user of a request whose answer goes on: the user, or why it may go on no longer. Counts nothing. */
+/**
+ * Asks again for the user of a request whose answer goes on: the user, or why it may go on no longer. Counts nothing.
+ */
 export function whoIsStillThere(
   request: Shown,
   { recognise, clock }: { readonly recognise: Recognise; readonly clock: Clock },

@@ -1,9 +1,14 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "../errors/catalogue.ts";
 
-/** Bytes from which an answer is large: reading the record, checking it and making its text take some milliseconds, in which nothing else is done. */
+/**
+ * Bytes from which an answer is large: reading the record, checking it and making its text take some milliseconds, in
+ * which nothing else is done.
+ */
 const largeBytes = 65_536;
-/** Pause after a large answer for each byte of it, ms: what a change of a group of a megabyte takes. And the longest. */
+/**
+ * Pause after a large answer for each byte of it, ms: what a change of a group of a megabyte takes. And the longest.
+ */
 const msOfByte = 50 / 1_048_576;
 const longestPauseMs = 50;
 
@@ -16,15 +21,18 @@ interface Turn {
 }
 
 /**
- * Calls of one record, each account's one at a time, with a pause after a large answer. A record may have a megabyte, which only shows when it was read: twenty
- * who asked for such groups kept all others waiting for a second.
+ * Calls of one record, each account's one at a time, with a pause after a large answer. A record may have a megabyte,
+ * which only shows when it was read: twenty who asked for such groups kept all others waiting for a second.
  */
 export class RecordTurns {
   /** What waits, by account; an account without a lane has nothing under way. */
   readonly #lanes = new Map<number, Turn[]>();
   readonly #turns = new WeakMap<FastifyRequest, Turn>();
 
-  /** Undefined: it may begin now. Else it resolves when its turn has come, and rejects where nobody waits for the answer any more. */
+  /**
+   * Undefined: it may begin now. Else it resolves when its turn has come, and rejects where nobody waits for the answer
+   * any more.
+   */
   take(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const user = request.caller?.user ?? request.held?.user;
     const turn: Turn = { account: user?.accountKey ?? 0, begin: undefined, over: false };

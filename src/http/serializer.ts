@@ -7,8 +7,8 @@ type SerializerFactory = ReturnType<typeof SerializerSelector>;
 const build = SerializerSelector();
 
 /**
- * Makes the serialiser of an answer when the answer is first given. All of them take half a second and some MB, while one takes a millisecond or two, and most
- * are never used: failures are written without.
+ * Makes the serialiser of an answer when the answer is first given. All of them take half a second and some MB, while
+ * one takes a millisecond or two, and most are never used: failures are written without.
  */
 export const serializersAtFirstUse: SerializerFactory = (sharedSchemas, options) => (route) => {
   let serialize: ReturnType<ReturnType<SerializerFactory>> | undefined;

@@ -63,12 +63,18 @@ export interface HttpOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** Whose X-Forwarded-For is believed: addresses, networks, `loopback`, `linklocal`, `uniquelocal`, with commas between; empty: nobody's. */
+  /**
+   * Whose X-Forwarded-For is believed: addresses, networks, `loopback`, `linklocal`, `uniquelocal`, with commas
+   * between; empty: nobody's.
+   */
   readonly trustProxy: string;
   readonly limits: HttpLimits;
   /** Folder of the built console; where it has none, there is no console. Unset: where the build leaves it. */
   readonly consoleFolder?: string | undefined;
-  /** Address of a style for the console's map, and origins that it needs beside its own; unset: the console brings its map. */
+  /**
+   * Address of a style for the console's map, and origins that it needs beside its own; unset: the console brings its
+   * map.
+   */
   readonly mapStyle?: string;
   readonly mapOrigins?: string;
   /** Absent: plain HTTP. */
@@ -96,7 +102,8 @@ export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<
   services.commands.start();
   return {
     async start() {
-      // By the name alone Fastify opens further servers, one for each address, which no limit of connections would know.
+      // By the name alone Fastify opens further servers, one for each address, which no limit of connections would
+      // know.
       const host = options.host === "localhost" ? "127.0.0.1" : options.host;
       await app.listen({ host, port: options.port });
       services.usage.start();

@@ -167,7 +167,10 @@ export interface Services extends HttpDeps {
 const keptUsers = 20_000;
 /** Bytes of all of them, should they have long texts. */
 const keptUserBytes = 33_554_432;
-/** Age at which a kept user is read again, should the event of its change be lost: how long a privilege taken away can last then. */
+/**
+ * Age at which a kept user is read again, should the event of its change be lost: how long a privilege taken away can
+ * last then.
+ */
 const userMaxAgeMs = 10_000;
 
 /** Builds them. Keys are made on the first start and kept in the store. */
@@ -306,7 +309,10 @@ async function alertParts(limits: HttpLimits, deps: HttpDeps, below: BelowAlerts
   };
 }
 
-/** People outside of accounts, and how saved rules ask them. The key of their codes is made on the first start and kept in the store. */
+/**
+ * People outside of accounts, and how saved rules ask them. The key of their codes is made on the first start and kept
+ * in the store.
+ */
 async function recipientParts(deps: HttpDeps, capsOf: CapsOf) {
   const { store, ids, codeLimits } = deps;
   const codeKey = await store.accounts.setting("recipientKey", () => ids.secret(32));

@@ -12,7 +12,10 @@ export function usesOf({ key, accountKey }: Share): Pick<User, "key" | "accountK
   return { key: -key, accountKey };
 }
 
-/** The link whose token a request brings, and its maker. Undefined: there is none, it has ended, or its maker may do nothing. */
+/**
+ * The link whose token a request brings, and its maker. Undefined: there is none, it has ended, or its maker may do
+ * nothing.
+ */
 export async function shareOfRequest(
   { headers }: Pick<FastifyRequest, "headers">,
   { shares, users, clock }: Pick<Services, "shares" | "users" | "clock">,

@@ -9,7 +9,10 @@ const hourMs = 3_600_000;
 /** Wrong tries for an e-mail address from one place in a quarter of an hour. */
 const nearTries = 10;
 const nearMs = 900_000;
-/** E-mail addresses and places whose tries are counted: some 10 MB. So many that nobody can have others forgotten soon, since each try takes its turn at the hash. */
+/**
+ * E-mail addresses and places whose tries are counted: some 10 MB. So many that nobody can have others forgotten soon,
+ * since each try takes its turn at the hash.
+ */
 const countedTries = 100_000;
 
 /** A sign-in that is counted as wrong until it is known to be right. */
@@ -18,8 +21,9 @@ export interface CountedTry {
 }
 
 /**
- * What bounds the guessing of passwords, before one is looked at: from each address all sign-ins of a minute; for an e-mail address the wrong ones from each address, or from browsers
- * that have its mark, and those from all other places together. A browser with the mark is not kept out by strangers (docs/decisions/0036-sessions.md).
+ * What bounds the guessing of passwords, before one is looked at: from each address all sign-ins of a minute; for an
+ * e-mail address the wrong ones from each address, or from browsers that have its mark, and those from all other places
+ * together. A browser with the mark is not kept out by strangers (docs/decisions/0036-sessions.md).
  */
 export class SignInLimits {
   readonly #perAddress: RateLimit;
@@ -45,7 +49,10 @@ export class SignInLimits {
     countRequest(this.#perAddress, requesterOf(request), request, reply);
   }
 
-  /** Counts a code to its user, whose password it came with or who is signed in, apart for each kind of place. @throws ApiError `tooManyRequests` */
+  /**
+   * Counts a code to its user, whose password it came with or who is signed in, apart for each kind of place. @throws
+   * ApiError `tooManyRequests`
+   */
   countCode(userKey: number, place: "marked" | "unmarked" | "session", request: FastifyRequest): CountedTry {
     const key = `${place} ${userKey}`;
     const { allowed, resetSeconds } = this.#codes.take(key, request.startedAt);
@@ -53,7 +60,9 @@ export class SignInLimits {
     return { right: () => this.#codes.giveBack(key) };
   }
 
-  /** Counts a try to the e-mail address in it. `marked`: the browser has its mark. @throws ApiError `tooManyRequests` */
+  /**
+   * Counts a try to the e-mail address in it. `marked`: the browser has its mark. @throws ApiError `tooManyRequests`
+   */
   countTry(email: string, marked: boolean, request: FastifyRequest): CountedTry {
     const name = email.toLowerCase();
     const place = `${marked ? "marked" : requesterOf(request)} ${name}`;

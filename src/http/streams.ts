@@ -11,11 +11,20 @@ import type { Counter, Metrics } from "../ports/metrics.ts";
 import { Spread } from "../shares/spread.ts";
 import { fixedLimits, type StreamLimits } from "./limits.ts";
 
-/** Bytes that may wait for the reader of a stream, about: some hundred events. What else it is owed is made when it has read them. */
+/**
+ * Bytes that may wait for the reader of a stream, about: some hundred events. What else it is owed is made when it has
+ * read them.
+ */
 const mostUnread = 65_536;
-/** Time from one round of all streams to the next, ms: what changes meanwhile goes out together. Nobody sees a tenth of a second. */
+/**
+ * Time from one round of all streams to the next, ms: what changes meanwhile goes out together. Nobody sees a tenth of
+ * a second.
+ */
 const roundMs = 100;
-/** A round that took long is followed by a pause this many times as long: streams take a quarter of the main thread at most, and reports go on. */
+/**
+ * A round that took long is followed by a pause this many times as long: streams take a quarter of the main thread at
+ * most, and reports go on.
+ */
 const restTimes = 3;
 /** Work of a round in one turn of the event loop, ms. */
 const turnMs = 4;

@@ -5,8 +5,9 @@ import { requesterOf } from "./address.ts";
 import { fixedLimits } from "./limits.ts";
 
 /**
- * Token requests a minute: from each address all, for each user name those with its key and, apart from them, those with wrong ones. So
- * strangers who know a user's name use up only what is theirs, from whatever addresses they ask (docs/decisions/0009-limits-lock-nobody-out.md).
+ * Token requests a minute: from each address all, for each user name those with its key and, apart from them, those
+ * with wrong ones. So strangers who know a user's name use up only what is theirs, from whatever addresses they ask
+ * (docs/decisions/0009-limits-lock-nobody-out.md).
  */
 export class TokenLimits {
   readonly #perAddress: RateLimit;

@@ -5,9 +5,9 @@ import { parseInstant } from "../contract/time.ts";
 import { fixedLimits } from "./limits.ts";
 
 /**
- * Compiles the schemas of what calls take, each when something is first checked by it: all together take a third of a second.
- * The first problem ends a validation, so that what is valid, or hostile, costs little; an input that has one and is not too large is then gone
- * through again for all of its problems. Nothing of an input is changed.
+ * Compiles the schemas of what calls take, each when something is first checked by it: all together take a third of a
+ * second. The first problem ends a validation, so that what is valid, or hostile, costs little; an input that has one
+ * and is not too large is then gone through again for all of its problems. Nothing of an input is changed.
  */
 export function inputValidator(): FastifySchemaCompiler<SchemaObject> {
   const first = newAjv(false);
@@ -33,13 +33,18 @@ export function inputValidator(): FastifySchemaCompiler<SchemaObject> {
   };
 }
 
-/** Some errors say the same of one place, so more are kept than an answer shows; not all, for they stay in memory until the next one. */
+/**
+ * Some errors say the same of one place, so more are kept than an answer shows; not all, for they stay in memory until
+ * the next one.
+ */
 const keptErrors = 4 * fixedLimits.details;
 
 function newAjv(allErrors: boolean): Ajv {
-  // Without Ajv's own optimizing of what V8 optimizes anyway: it takes half of a compilation, during which everybody waits.
+  // Without Ajv's own optimizing of what V8 optimizes anyway: it takes half of a compilation, during which everybody
+  // waits.
   const code = { optimize: false };
-  // Without a check of the schemas: the first call would wait while Ajv compiles JSON Schema's own schema. The schemas are ours, and strict mode refuses unknown keywords and types.
+  // Without a check of the schemas: the first call would wait while Ajv compiles JSON Schema's own schema. The schemas
+  // are ours, and strict mode refuses unknown keywords and types.
   const usual = { code, allowUnionTypes: true, addUsedSchema: false, validateSchema: false };
   const ajv = new Ajv({ ...usual, allErrors });
   ajv.addKeyword("documented");
@@ -48,8 +53,9 @@ function newAjv(allErrors: boolean): Ajv {
 }
 
 /**
- * Replaces `oneOf` by a choice of the variant that the property `discriminator` names. A variant is compiled when an input first has it: the twenty types of an alert rule
- * take as long as all the rest of the rule, and everybody waits for that. An input of no variant passes: the schema of the property refuses it.
+ * Replaces `oneOf` by a choice of the variant that the property `discriminator` names. A variant is compiled when an
+ * input first has it: the twenty types of an alert rule take as long as all the rest of the rule, and everybody waits
+ * for that. An input of no variant passes: the schema of the property refuses it.
  */
 function chooseVariants(ajv: Ajv): void {
   ajv.addKeyword("discriminator");
@@ -81,8 +87,9 @@ function chooseVariants(ajv: Ajv): void {
 }
 
 /**
- * Values of an input that is gone through for all of its problems: every honest one (a group has at most 15,000 devices), and each value can have only
- * some problems, so these fit a few MB and are found in less time than parsing the largest body takes.
+ * Values of an input that is gone through for all of its problems: every honest one (a group has at most 15,000
+ * devices), and each value can have only some problems, so these fit a few MB and are found in less time than parsing
+ * the largest body takes.
  */
 const mostValues = 20_000;
 

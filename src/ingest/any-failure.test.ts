@@ -8,7 +8,10 @@ import type { Fix } from "../model/effects.ts";
 import type { Outcome } from "../ports/intake.ts";
 import { StoreUnavailable } from "../ports/store.ts";
 
-/** What an append meets: nothing, an answer that is lost, a store that can't be used for a while, a defect, or a device that it can't take. */
+/**
+ * What an append meets: nothing, an answer that is lost, a store that can't be used for a while, a defect, or a device
+ * that it can't take.
+ */
 const meets = ["done", "answer lost", "unavailable", "down", "defect", "device"] as const;
 
 interface Message {

@@ -21,8 +21,8 @@ export interface AttemptDeps {
 }
 
 /**
- * Tries what needs the store. Where it fails, the store itself is tried: while that fails too, the store is down, and the work waits until it works again. Where the store works at once,
- * the work is at fault.
+ * Tries what needs the store. Where it fails, the store itself is tried: while that fails too, the store is down, and
+ * the work waits until it works again. Where the store works at once, the work is at fault.
  */
 export class Attempts {
   readonly #deps: AttemptDeps;
@@ -38,7 +38,10 @@ export class Attempts {
     this.#stopping = true;
   }
 
-  /** Undefined: it is done. A failure of a moment is tried once more: one that concerns no device alone, and where nothing can be divided any further (`last`) any failure of the store. */
+  /**
+   * Undefined: it is done. A failure of a moment is tried once more: one that concerns no device alone, and where
+   * nothing can be divided any further (`last`) any failure of the store.
+   */
   async run(work: () => Promise<void>, last: boolean): Promise<Failure | undefined> {
     let again = true;
     for (;;) {

@@ -9,7 +9,10 @@ import type { PendingDevice } from "./pending.ts";
 
 /** A report older than this shows that our clock may be fast, or is of a backlog. */
 const longAgoMs = 24 * 3_600_000;
-/** The clock was set since a report came, or it waited long: it is heard no more of our clock. From the future, it is not acknowledged and judged anew when it comes again. */
+/**
+ * The clock was set since a report came, or it waited long: it is heard no more of our clock. From the future, it is
+ * not acknowledged and judged anew when it comes again.
+ */
 const staleMs = 60_000;
 const clockTexts = {
   right: "most devices agree with our clock again",
@@ -26,7 +29,10 @@ export interface ClockJudgeDeps {
   readonly heads: Heads;
 }
 
-/** Hears what devices say of our clock. Where that may be wrong, what comes from the future is not acknowledged, so that the trackers keep it. */
+/**
+ * Hears what devices say of our clock. Where that may be wrong, what comes from the future is not acknowledged, so that
+ * the trackers keep it.
+ */
 export async function judgeClock(
   devices: readonly PendingDevice[],
   { clock, ownClock, log, metrics, heads }: ClockJudgeDeps,
@@ -67,8 +73,9 @@ export async function judgeClock(
 }
 
 /**
- * Which of those that are far from our time have reported what was believed before. This alone reads, mostly in memory, and only where the clock is in doubt. A device whose head can't be
- * read now has one: reports of it from the future are kept by their tracker, and all others are appended.
+ * Which of those that are far from our time have reported what was believed before. This alone reads, mostly in memory,
+ * and only where the clock is in doubt. A device whose head can't be read now has one: reports of it from the future
+ * are kept by their tracker, and all others are appended.
  */
 async function withHistory(devices: readonly PendingDevice[], heads: Heads): Promise<ReadonlySet<DeviceKey>> {
   const known = new Set<DeviceKey>();

@@ -7,7 +7,10 @@ import { StoreUnavailable } from "../ports/store.ts";
 const hour = 3_600;
 const day = 24 * hour;
 
-/** Ingest whose first append takes until `release`, so that what is submitted meanwhile waits together. The clock of the day is `ahead` of the time that passes, s. */
+/**
+ * Ingest whose first append takes until `release`, so that what is submitted meanwhile waits together. The clock of the
+ * day is `ahead` of the time that passes, s.
+ */
 async function world() {
   const { store, clock, ingest } = setUp();
   const world = { ahead: 0 };

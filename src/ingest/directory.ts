@@ -9,9 +9,13 @@ import type { DeviceStore } from "../ports/store.ts";
 import { OwnClock } from "./own-clock.ts";
 import { Ways } from "./ways.ts";
 
-/** Devices kept in memory, some 500 bytes each; the ones asked for longest ago make room, and are no longer live then. */
+/**
+ * Devices kept in memory, some 500 bytes each; the ones asked for longest ago make room, and are no longer live then.
+ */
 const rememberedDevices = 100_000;
-/** An admission older than this is asked for again: events tell of changes at once, but nothing may rest on them alone. */
+/**
+ * An admission older than this is asked for again: events tell of changes at once, but nothing may rest on them alone.
+ */
 const mostAgeMs = 60_000;
 /** Lists of identifiers that a device is remembered under: a tracker reports one or two. */
 const mostLists = 16;
@@ -76,16 +80,22 @@ class AdmittedDevice implements Admitted {
 }
 
 /**
- * Which registered device a tracker is. What it hands out is live until the device changes, expires or is deleted, makes room for others, or grows old;
- * every device that is live is in here, so all of that reaches whoever holds it.
+ * Which registered device a tracker is. What it hands out is live until the device changes, expires or is deleted,
+ * makes room for others, or grows old; every device that is live is in here, so all of that reaches whoever holds it.
  */
 export class Directory {
   readonly #devices: DeviceStore;
   readonly #clock: Clock;
-  /** By identifiers as they were reported, joined: of several the first that is registered counts, so the whole list is the question. */
+  /**
+   * By identifiers as they were reported, joined: of several the first that is registered counts, so the whole list is
+   * the question.
+   */
   readonly #byNames = new Map<string, AdmittedDevice>();
   readonly #byKey = new Map<DeviceKey, AdmittedDevice>();
-  /** Devices that were found by lists of more than one identifier, by each identifier of the list: few protocols report several. */
+  /**
+   * Devices that were found by lists of more than one identifier, by each identifier of the list: few protocols report
+   * several.
+   */
   readonly #byListed = new Map<string, Set<AdmittedDevice>>();
   readonly #unsubscribe: () => void;
   readonly #ways: Ways;
@@ -110,7 +120,10 @@ export class Directory {
     });
   }
 
-  /** Answers at once for a remembered device; otherwise asks the store. Unknown identifiers are not remembered: they may be registered next. */
+  /**
+   * Answers at once for a remembered device; otherwise asks the store. Unknown identifiers are not remembered: they may
+   * be registered next.
+   */
   admit(ids: readonly string[]): Admission | Promise<Admission> {
     return this.recall(ids) ?? this.ask(ids);
   }
@@ -170,7 +183,10 @@ export class Directory {
     return expires !== null && expires <= this.#clock.now() && this.#ownClock.mayExpire();
   }
 
-  /** It may be out of date already, and the event that told so has passed: whoever holds it asks again for the next message. */
+  /**
+   * It may be out of date already, and the event that told so has passed: whoever holds it asks again for the next
+   * message.
+   */
   #once(device: Device): Admitted {
     const admitted = new AdmittedDevice(device, this.#clock.monotonic());
     admitted.live = false;

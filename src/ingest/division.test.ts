@@ -3,7 +3,10 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { divide } from "./division.ts";
 
-/** Runs a division in which work fails where it holds a culprit; tells what was done, what was set aside, and how often it failed. */
+/**
+ * Runs a division in which work fails where it holds a culprit; tells what was done, what was set aside, and how often
+ * it failed.
+ */
 async function run(count: number, culprits: ReadonlySet<number>) {
   const done: number[] = [];
   const aside: number[] = [];

@@ -4,8 +4,9 @@ export interface Failure {
 }
 
 /**
- * Does a work for many at once. Where it fails, the same for each half of them, down to those with which it fails alone: these are handed to `culprit`, and
- * for all others it is done. With `k` culprits among `n` it fails some `k` log2(`n`) times. What `work` throws ends all of it.
+ * Does a work for many at once. Where it fails, the same for each half of them, down to those with which it fails
+ * alone: these are handed to `culprit`, and for all others it is done. With `k` culprits among `n` it fails some `k`
+ * log2(`n`) times. What `work` throws ends all of it.
  */
 export async function divide<T>(
   items: readonly T[],

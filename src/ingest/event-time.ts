@@ -9,8 +9,9 @@ const earliest = Date.UTC(2000, 0, 1);
 export type EventTime = number | "future" | "past";
 
 /**
- * Judges a tracker's clock against the time of arrival: repairs a GPS week rollover (receivers that count weeks modulo 1,024 report a time
- * 19.6 years back, or twice that), refuses what lies further in the future than `maxFutureMs`, and what lies before the year 2000.
+ * Judges a tracker's clock against the time of arrival: repairs a GPS week rollover (receivers that count weeks modulo
+ * 1,024 report a time 19.6 years back, or twice that), refuses what lies further in the future than `maxFutureMs`, and
+ * what lies before the year 2000.
  */
 export function eventTime(reported: number, receivedAt: number, maxFutureMs: number): EventTime {
   for (let rollovers = 1; rollovers <= 2; rollovers++) {

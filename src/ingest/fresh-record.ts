@@ -26,7 +26,8 @@ const noAttributes: Attributes = Object.freeze({});
 
 /**
  * A report made ready to be stored: 7 decimals of a degree (1 cm), 2 of speed and course, course in [0, 360).
- * `watched`: a rule may look at it; otherwise the record does not keep readings and attributes, whose texts are in `extras`: thousands of records wait at a time.
+ * `watched`: a rule may look at it; otherwise the record does not keep readings and attributes, whose texts are in
+ * `extras`: thousands of records wait at a time.
  */
 export function freshRecordOf(report: Report, time: number, receivedAt: number, watched: boolean): FreshRecord {
   const located = report.type === "fix" ? locatedOf(report) : undefined;
@@ -75,8 +76,8 @@ function normalCourse(course: number): number | undefined {
 }
 
 /**
- * Bits of inputs 1 to 4: those that are reported, or those that are active. Inputs below the highest reported one count as reported and off,
- * as the API's `inputs` array shows them.
+ * Bits of inputs 1 to 4: those that are reported, or those that are active. Inputs below the highest reported one count
+ * as reported and off, as the API's `inputs` array shows them.
  */
 function inputBits(readings: Readings, active: boolean): number {
   const { input1, input2, input3, input4 } = readings;

@@ -4,7 +4,10 @@ import { Gather } from "./gather.ts";
 
 const never = () => false;
 
-/** Whether a batch of `devices` devices goes at once. Timers stand still meanwhile, because on a slow machine they could end before the test looks. */
+/**
+ * Whether a batch of `devices` devices goes at once. Timers stand still meanwhile, because on a slow machine they could
+ * end before the test looks.
+ */
 async function goesAtOnce(gather: Gather, devices: number, hurries = never): Promise<boolean> {
   mock.timers.enable({ apis: ["setTimeout"] });
   try {

@@ -1,7 +1,10 @@
 import type { DeviceKey } from "../model/device.ts";
 import type { Clock } from "../ports/clock.ts";
 
-/** So many devices that report within a second are a fleet: others report while a batch waits. Few trackers mostly wait for their acknowledgements, and would wait for nothing. */
+/**
+ * So many devices that report within a second are a fleet: others report while a batch waits. Few trackers mostly wait
+ * for their acknowledgements, and would wait for nothing.
+ */
 const fleet = 64;
 const windowMs = 1000;
 /** A batch of this many devices does not wait. */
@@ -12,8 +15,9 @@ const mostMs = 10;
 const quietMs = 2;
 
 /**
- * Lets small batches of a large fleet gather for some milliseconds. Each commit writes whole pages and waits for the disk, however little it has: a thousand reports a second in
- * six hundred commits take three times the processor's time and ten times the disk's of a hundred commits.
+ * Lets small batches of a large fleet gather for some milliseconds. Each commit writes whole pages and waits for the
+ * disk, however little it has: a thousand reports a second in six hundred commits take three times the processor's time
+ * and ten times the disk's of a hundred commits.
  */
 export class Gather {
   readonly #clock: Clock;
@@ -31,7 +35,10 @@ export class Gather {
     if (this.#devices.size < fleet) this.#devices.add(device);
   }
 
-  /** Waits until a batch is worth its commit. `waiting`: how many devices the batch has now. `hurries`: nobody is to wait. */
+  /**
+   * Waits until a batch is worth its commit. `waiting`: how many devices the batch has now. `hurries`: nobody is to
+   * wait.
+   */
   async wait(waiting: () => number, hurries: () => boolean): Promise<void> {
     const began = this.#clock.monotonic();
     this.#judge(began);

@@ -20,7 +20,10 @@ import { Progress } from "./progress.ts";
 import { Repeats } from "./repeats.ts";
 import { Waiting } from "./waiting.ts";
 
-/** Bytes of reports that may wait for an append (an estimate); beyond it sockets are not read until half of them are on disk. */
+/**
+ * Bytes of reports that may wait for an append (an estimate); beyond it sockets are not read until half of them are on
+ * disk.
+ */
 const mostWaitingBytes = 32 * 1024 * 1024;
 
 /** Settings of ingest. */
@@ -41,8 +44,10 @@ export interface IngestDeps {
 }
 
 /**
- * Takes the reports of many connections, and appends them as one batch: while one append is in flight the next batch gathers, so batches grow with the load. No timer delays the messages of
- * a few trackers; those of a fleet gather for some milliseconds. An append reads nothing. A message's `done` is called only when all that it reported is on disk and followed.
+ * Takes the reports of many connections, and appends them as one batch: while one append is in flight the next batch
+ * gathers, so batches grow with the load. No timer delays the messages of a few trackers; those of a fleet gather for
+ * some milliseconds. An append reads nothing. A message's `done` is called only when all that it reported is on disk
+ * and followed.
  */
 export class Ingest implements Intake {
   /** What our own clock seems to be, by what devices report. */
@@ -57,7 +62,10 @@ export class Ingest implements Intake {
   readonly #waiting = new Waiting(mostWaitingBytes);
   readonly #pending = new PendingDevices();
   readonly #drainListeners: (() => void)[] = [];
-  /** What is on disk and not yet told: the next append is handed to the store first, which so works while many replies are written. */
+  /**
+   * What is on disk and not yet told: the next append is handed to the store first, which so works while many replies
+   * are written.
+   */
   #stored: PendingDevice[] = [];
   #running: Promise<void> | undefined;
   /** Nothing more is read from sockets. */
@@ -148,7 +156,10 @@ export class Ingest implements Intake {
     this.#deps.following.heard(device, receivedAt);
   }
 
-  /** Appends what waits, then takes nothing more. While the store is down it gives up: what was not acknowledged comes again. */
+  /**
+   * Appends what waits, then takes nothing more. While the store is down it gives up: what was not acknowledged comes
+   * again.
+   */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#attempts.stop();

@@ -17,17 +17,29 @@ const graceMs = windowMs;
 const fewestDevices = 3;
 /** Votes of one account; its devices beyond that change no majority, and a greedy account fills no memory. */
 const mostPerAccount = 200;
-/** The wall clock was set where it moves against the one that never goes back by more than this: votes from before say nothing any more. */
+/**
+ * The wall clock was set where it moves against the one that never goes back by more than this: votes from before say
+ * nothing any more.
+ */
 const setMs = 60_000;
-/** Once somebody agreed with our clock, those who agree are heard for this time before the others may outvote them; again while there are others. */
+/**
+ * Once somebody agreed with our clock, those who agree are heard for this time before the others may outvote them;
+ * again while there are others.
+ */
 const hearingMs = 10_000;
 const hearAgainMs = windowMs / 2;
-/** Reports that nobody confirms or contradicts wait for this time; then they are refused as ever, so that a tracker which is wrong alone can go on. */
+/**
+ * Reports that nobody confirms or contradicts wait for this time; then they are refused as ever, so that a tracker
+ * which is wrong alone can go on.
+ */
 const mostUnsureMs = 3_600_000;
 /** If no device has spoken for or against our clock for this time, what is old by our clock is deleted. */
 const mostSilentMs = 7 * 24 * 3_600_000;
 
-/** So many times as long as counting the votes took, they are not counted again: those of many accounts take milliseconds, and each append may ask for it. */
+/**
+ * So many times as long as counting the votes took, they are not counted again: those of many accounts take
+ * milliseconds, and each append may ask for it.
+ */
 const restTimes = 9;
 
 interface Vote {
@@ -44,9 +56,10 @@ interface Count {
 }
 
 /**
- * Judges our own clock by the devices'. Each device has the vote of its last report, each account one voice, that of most of its devices; devices that were fine before count
- * alone where there are some. So neither ten wrong trackers of one account nor thousands of invented reports outvote the others. All times
- * in here are of the clock that never goes back.
+ * Judges our own clock by the devices'. Each device has the vote of its last report, each account one voice, that of
+ * most of its devices; devices that were fine before count alone where there are some. So neither ten wrong trackers of
+ * one account nor thousands of invented reports outvote the others. All times in here are of the clock that never goes
+ * back.
  */
 export class OwnClock implements ClockTrust {
   standing: Standing = "right";
@@ -160,7 +173,9 @@ export class OwnClock implements ClockTrust {
     }
   }
 
-  /** Whether a report from the future is not to be acknowledged: it may be our clock that is wrong. `known`: see `saw`. */
+  /**
+   * Whether a report from the future is not to be acknowledged: it may be our clock that is wrong. `known`: see `saw`.
+   */
   withholds(known: boolean): boolean {
     if (this.standing === "slow") return true;
     const now = this.#clock.monotonic();

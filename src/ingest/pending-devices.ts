@@ -4,7 +4,10 @@ import { PendingDevice } from "./pending.ts";
 
 /** Bytes of reports of one append (an estimate); what waits beyond is the next one. */
 const mostBatchBytes = 8 * 1024 * 1024;
-/** A device of which no more waits is in the next batch, before those that send a backlog: some fifty reports. Such devices make a batch no more than twice as large. */
+/**
+ * A device of which no more waits is in the next batch, before those that send a backlog: some fifty reports. Such
+ * devices make a batch no more than twice as large.
+ */
 const fewBytes = 32 * 1024;
 
 /** The reports that gather while an append is in flight, by device. */
@@ -30,7 +33,10 @@ export class PendingDevices {
     return this.#devices.get(device)?.bytes ?? 0;
   }
 
-  /** Takes the next batch: devices with few reports first, then backlogs as far as there is room. What stays stands first next time. */
+  /**
+   * Takes the next batch: devices with few reports first, then backlogs as far as there is room. What stays stands
+   * first next time.
+   */
   take(): readonly PendingDevice[] {
     const few: PendingDevice[] = [];
     const backlogs: PendingDevice[] = [];

@@ -54,7 +54,10 @@ export class PendingDevice {
     return { from, to };
   }
 
-  /** When the report came that tells of our clock, epoch ms by our clock of then: the first one from the future, or else the newest. The others may have come before the clock was set, or after. */
+  /**
+   * When the report came that tells of our clock, epoch ms by our clock of then: the first one from the future, or else
+   * the newest. The others may have come before the clock was set, or after.
+   */
   get toldAt(): number {
     return this.isAhead ? this.#futureAt : this.#newestAt;
   }

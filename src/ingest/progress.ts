@@ -1,6 +1,9 @@
 import type { Clock } from "../ports/clock.ts";
 
-/** So long nothing may be appended while something waits, ms: a slow disk takes a second or two at times, and no tracker waits much longer for its answer. */
+/**
+ * So long nothing may be appended while something waits, ms: a slow disk takes a second or two at times, and no tracker
+ * waits much longer for its answer.
+ */
 const mostStalledMs = 5000;
 
 /** Whether appends go on while there is something to append. */

@@ -13,7 +13,10 @@ interface Ring {
   next: number;
 }
 
-/** Knows what was appended just now, so that what trackers send again at once is not appended again. All other repeats are dropped where they are read. */
+/**
+ * Knows what was appended just now, so that what trackers send again at once is not appended again. All other repeats
+ * are dropped where they are read.
+ */
 export class Repeats {
   readonly #rings = new RecentMap<DeviceKey, Ring>(mostDevices);
 

@@ -4,25 +4,37 @@ import { isSoundText, soundText } from "../model/text.ts";
 
 /** Bytes of an attribute's name in UTF-8. The longest name of a manual has 40. */
 export const longestName = 64;
-/** Bytes of a reading's or an attribute's text in UTF-8: the longest that trackers send is a list of cells or a block of a serial device, some 2 KiB as hex. */
+/**
+ * Bytes of a reading's or an attribute's text in UTF-8: the longest that trackers send is a list of cells or a block of
+ * a serial device, some 2 KiB as hex.
+ */
 export const longestText = 4096;
-/** Values of one report. A packet of 1,280 bytes, the longest that a tracker of many sensors sends, has room for 400. */
+/**
+ * Values of one report. A packet of 1,280 bytes, the longest that a tracker of many sensors sends, has room for 400.
+ */
 export const mostValues = 1000;
-/** Bytes of all names and texts of one report. It is written to disk, kept in memory as the last location, and sent with each answer that holds it. */
+/**
+ * Bytes of all names and texts of one report. It is written to disk, kept in memory as the last location, and sent with
+ * each answer that holds it.
+ */
 export const mostTextBytes = 32 * 1024;
 /** km/h. Nothing that carries a tracker is faster. */
 const fastest = 100_000;
 
 /**
- * The report as the rest of the program may rely on it, whatever the decoder did: every number is finite and exact as JSON, every text is well-formed and
- * has an end. What is not so is left out, `dropped` is told how many values those are, and the attribute `unusableValues` tells whoever reads the record.
- * Coordinates and times are left as they are: those that can't be right make the whole report one that is refused.
+ * The report as the rest of the program may rely on it, whatever the decoder did: every number is finite and exact as
+ * JSON, every text is well-formed and has an end. What is not so is left out, `dropped` is told how many values those
+ * are, and the attribute `unusableValues` tells whoever reads the record. Coordinates and times are left as they are:
+ * those that can't be right make the whole report one that is refused.
  */
 export function soundReport(report: Report, dropped: (values: number) => void): Report {
   return isSound(report) ? report : mended(report, dropped);
 }
 
-/** Names that were found sound. They come from protocols' tables, so they are few; those of a phone app's own parameters must not fill the memory. */
+/**
+ * Names that were found sound. They come from protocols' tables, so they are few; those of a phone app's own parameters
+ * must not fill the memory.
+ */
 const soundNames = new Set<string>();
 const mostSoundNames = 4096;
 
@@ -71,7 +83,10 @@ function hasSoundMotion(fix: { readonly speed?: number; readonly course?: number
   );
 }
 
-/** A number that is finite, that a double holds exactly to the last whole one, and that is no -0, which JSON does not know. */
+/**
+ * A number that is finite, that a double holds exactly to the last whole one, and that is no -0, which JSON does not
+ * know.
+ */
 function isSoundNumber(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER && (value !== 0 || Object.is(value, 0));
 }

@@ -1,12 +1,16 @@
 /** Below this part of what may wait there is room for everybody, and nobody is looked at. */
 const roomyPart = 1 / 16;
-/** A device may have this part of what is free: its reports are appended one batch after the other, so that more would only wait. */
+/**
+ * A device may have this part of what is free: its reports are appended one batch after the other, so that more would
+ * only wait.
+ */
 const devicePart = 1 / 8;
 
 /**
- * The bytes of reports that wait for their append, by account. An account may take as much as it leaves free for the others: one alone half of it, two a third
- * each. So one that sends more than is stored is held back by itself, and there is always room for those that send little. A device of which nothing waits gets in beyond
- * that, up to twice what is left free: otherwise an account's live trackers waited until its backlogs had each had their turn.
+ * The bytes of reports that wait for their append, by account. An account may take as much as it leaves free for the
+ * others: one alone half of it, two a third each. So one that sends more than is stored is held back by itself, and
+ * there is always room for those that send little. A device of which nothing waits gets in beyond that, up to twice
+ * what is left free: otherwise an account's live trackers waited until its backlogs had each had their turn.
  */
 export class Waiting {
   readonly #most: number;

@@ -17,18 +17,27 @@ interface Speaking {
 /** Ways of a device that wait for the store. */
 type WaitingWays = readonly [DeviceKey, readonly SpokenWay[]];
 
-/** Devices whose new ways wait for the store: a whole new fleet at once. What comes on top is written when the device next says who it is. */
+/**
+ * Devices whose new ways wait for the store: a whole new fleet at once. What comes on top is written when the device
+ * next says who it is.
+ */
 const mostWaiting = 20_000;
 /** Time from the first new way until ways are written together, ms; and until the next try if the store was down. */
 const writeAfterMs = 1000;
 /** Networks that are kept of a way: mobile providers have some. */
 const mostNetworks = 8;
-/** When so many are kept, a further one is recorded so long after the newest at the earliest, ms: forged datagrams from everywhere must not cause writes. */
+/**
+ * When so many are kept, a further one is recorded so long after the newest at the earliest, ms: forged datagrams from
+ * everywhere must not cause writes.
+ */
 const networkEveryMs = 3_600_000;
 /** In one transaction: some milliseconds, which no commit minds. */
 const mostAtOnce = 500;
 
-/** By which protocols and transports devices report, and from which networks. A way is written when it is new, becomes trusted or has a new network, never for a message. */
+/**
+ * By which protocols and transports devices report, and from which networks. A way is written when it is new, becomes
+ * trusted or has a new network, never for a message.
+ */
 export class Ways {
   readonly #store: Pick<DeviceStore, "spoke">;
   readonly #clock: Clock;

@@ -8,7 +8,10 @@ export function startOfDayIn(timeZone: string, now: number): number {
   return zoned(timeZone, now).startOfDay().epochMilliseconds;
 }
 
-/** When the next day begins there, epoch ms. Days of 23 and 25 hours, and those whose midnight is skipped, are counted as they are. */
+/**
+ * When the next day begins there, epoch ms. Days of 23 and 25 hours, and those whose midnight is skipped, are counted
+ * as they are.
+ */
 export function nextDayIn(timeZone: string, now: number): number {
   return zoned(timeZone, now).add({ days: 1 }).startOfDay().epochMilliseconds;
 }

@@ -1,6 +1,7 @@
 /**
  * The closed catalogue of alarms: what a tracker itself says went wrong.
- * A decoder maps its manual's alarm codes to these; a code that fits none is `general`, with the code in `attributes.alarmCode`.
+ * A decoder maps its manual's alarm codes to these; a code that fits none is `general`, with the code in
+ * `attributes.alarmCode`.
  */
 export const alarmNames = [
   "general",

@@ -45,8 +45,9 @@ export type ZoneEvent = "entered" | "left";
 type Nothing = Readonly<Record<never, never>>;
 
 /**
- * The evidence that an alert of each type carries, by type: numbers in the API's units, moments in epoch ms. A fact that is optional is absent where
- * it isn't known. An alert that something is over has the facts of its raising, `value` as it was when it was over, and `OverFacts`.
+ * The evidence that an alert of each type carries, by type: numbers in the API's units, moments in epoch ms. A fact
+ * that is optional is absent where it isn't known. An alert that something is over has the facts of its raising,
+ * `value` as it was when it was over, and `OverFacts`.
  */
 export interface AlertFactsOf {
   readonly attributeEqual: OfAttribute & { readonly value: Comparable; readonly limit: Comparable };
@@ -56,7 +57,10 @@ export interface AlertFactsOf {
   readonly fuelIncrease: FuelChange;
   /** `unit`: `litres`; absent: %. */
   readonly fuelLess: OfTank & Measured & { readonly unit?: string };
-  /** The driver who identified and is none of the allowed; absent: nobody identified. `ended`: `ignitionOff`, where it is over because of that. */
+  /**
+   * The driver who identified and is none of the allowed; absent: nobody identified. `ended`: `ignitionOff`, where it
+   * is over because of that.
+   */
   readonly driverAuthenticationFailed: { readonly driver?: string; readonly seconds: number; readonly ended?: string };
   readonly vehicleBatteryLess: Measured;
   readonly sos: Nothing;

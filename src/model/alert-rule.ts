@@ -19,17 +19,24 @@ interface FuelChangeParameters {
 
 /**
  * What each type of rule is told beside the devices it watches. Units are the API's: km, km/h, %, V, °C, minutes.
- * `attribute` is the name of a reading, of `speed`, `course`, `altitude`, `milleage`, or of an attribute of the location. `zones` are ids of geofences.
+ * `attribute` is the name of a reading, of `speed`, `course`, `altitude`, `milleage`, or of an attribute of the
+ * location. `zones` are ids of geofences.
  */
 export interface AlertParameters {
   readonly attributeEqual: { readonly attribute: string; readonly value: Comparable };
   readonly attributeGreater: { readonly attribute: string; readonly value: number };
   readonly attributeLess: { readonly attribute: string; readonly value: number };
-  /** The level fell by so many percentage points or litres (one of them is there) within so many minutes, its noise filtered away. */
+  /**
+   * The level fell by so many percentage points or litres (one of them is there) within so many minutes, its noise
+   * filtered away.
+   */
   readonly fuelDecrease: FuelChangeParameters;
   readonly fuelIncrease: FuelChangeParameters;
   readonly fuelLess: { readonly tank: OneOrTwo; readonly percent?: number; readonly litres?: number };
-  /** The ignition has been on for so long and none of these drivers (any driver, where the list is empty) has identified. */
+  /**
+   * The ignition has been on for so long and none of these drivers (any driver, where the list is empty) has
+   * identified.
+   */
   readonly driverAuthenticationFailed: { readonly drivers: readonly string[]; readonly seconds: number };
   readonly vehicleBatteryLess: { readonly volts: number };
   readonly sos: Readonly<Record<string, never>>;
@@ -89,7 +96,10 @@ export type AlertTrigger = {
 export const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
 export type Weekday = (typeof weekdays)[number];
 
-/** When a rule is in force: on these days from one local time to another; `to` before or at `from` goes over midnight and belongs to the day it began on. */
+/**
+ * When a rule is in force: on these days from one local time to another; `to` before or at `from` goes over midnight
+ * and belongs to the day it began on.
+ */
 export interface AlertSchedule {
   readonly days: readonly Weekday[];
   /** `HH:MM`, 24 h; both `00:00`: the whole day. */
@@ -108,7 +118,10 @@ export type AlertCondition =
 export interface AlertHysteresis {
   /** It must hold for so long, by event time, before it fires, s. */
   readonly holdSeconds: number;
-  /** For types with a threshold: the value that must be passed back before it can fire again; null: the threshold itself. */
+  /**
+   * For types with a threshold: the value that must be passed back before it can fire again; null: the threshold
+   * itself.
+   */
   readonly rearmAt: number | null;
   /** Least time between two firings, s. */
   readonly cooldownSeconds: number;
@@ -129,7 +142,10 @@ export interface Recipient {
 /** A URL that is told. */
 export interface WebhookTarget {
   readonly url: string;
-  /** Key of the signature: 16 characters at least; never shown again. Empty: it is not signed. Of Telegram the bot's token. */
+  /**
+   * Key of the signature: 16 characters at least; never shown again. Empty: it is not signed. Of Telegram the bot's
+   * token.
+   */
   readonly secret: string;
   /** Absent: the service's own. */
   readonly format?: Exclude<WebhookFormat, "waybeam"> | "telegram";
@@ -190,7 +206,10 @@ export type AlertRule = AlertRuleFields & {
   readonly modification: number;
 };
 
-/** Whether a rule can find something where some zones are gone: one of those that it watches is there, and all that its conditions name. */
+/**
+ * Whether a rule can find something where some zones are gone: one of those that it watches is there, and all that its
+ * conditions name.
+ */
 export function worksWithout(
   { parameters, conditions }: Pick<AlertRuleFields, "parameters" | "conditions">,
   isGone: (zone: string) => boolean,

@@ -3,12 +3,15 @@ import type { DeviceKey } from "./device.ts";
 import type { Language } from "./language.ts";
 
 /**
- * The evidence: what was measured and what it was compared with, in the units of the API, under names that the wording of the alert's type knows
- * (`value`, `limit`, `zone`, `input`, `minutes` ...).
+ * The evidence: what was measured and what it was compared with, in the units of the API, under names that the wording
+ * of the alert's type knows (`value`, `limit`, `zone`, `input`, `minutes` ...).
  */
 export type AlertFacts = { readonly [name: string]: string | number | boolean };
 
-/** `raised`: it became true · `over`: it is true no longer · `withdrawn`: an alert of that time, of a beginning or an end, was wrong, as records show that came later. */
+/**
+ * `raised`: it became true · `over`: it is true no longer · `withdrawn`: an alert of that time, of a beginning or an
+ * end, was wrong, as records show that came later.
+ */
 export type AlertPhase = "raised" | "over" | "withdrawn";
 
 /** Something that a rule found. Immutable once committed. */
@@ -44,7 +47,9 @@ export function toldBy({ phase, facts }: Pick<Alert, "phase" | "facts">): "raise
   return phase === "over" || (phase === "withdrawn" && facts.lastedMinutes !== undefined) ? "over" : "raised";
 }
 
-/** Alerts that were not withdrawn. Of each that was, the withdrawal must be among them; it has the facts of the alert. */
+/**
+ * Alerts that were not withdrawn. Of each that was, the withdrawal must be among them; it has the facts of the alert.
+ */
 export function standingAlerts<T extends Pick<Alert, "ruleKey" | "time" | "phase" | "facts">>(
   alerts: readonly T[],
 ): readonly T[] {
@@ -83,7 +88,10 @@ export interface AlertHandling {
 /** The end of a rule's alerts, whether people are told of it or not. */
 export interface AlertEnd {
   readonly ruleKey: number;
-  /** Id of an alert that is withdrawn: it closes even if it is critical, and no other alert ends. Absent: all open alerts up to that time end. */
+  /**
+   * Id of an alert that is withdrawn: it closes even if it is critical, and no other alert ends. Absent: all open
+   * alerts up to that time end.
+   */
   readonly withdrawn?: string;
   /** Event time of the end. */
   readonly time: number;

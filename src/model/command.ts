@@ -7,9 +7,9 @@ export type CommandFormat = "Text" | "Hex" | "Base64";
 export type CommandChannel = "data" | "sms";
 
 /**
- * Where a command stands. `queued`: waits for the device to connect, or for its turn · `sent`: written to the connection, or taken by the SMS
- * gateway · `delivered`: the device answered, or the gateway reported delivery · `failed` · `expired`: its time ran out before it could be sent · `cancelled`.
- * The last four are final.
+ * Where a command stands. `queued`: waits for the device to connect, or for its turn · `sent`: written to the
+ * connection, or taken by the SMS gateway · `delivered`: the device answered, or the gateway reported delivery ·
+ * `failed` · `expired`: its time ran out before it could be sent · `cancelled`. The last four are final.
  */
 export type CommandState = "queued" | "sent" | "delivered" | "failed" | "expired" | "cancelled";
 

@@ -16,8 +16,8 @@ export interface Located {
 }
 
 /**
- * The attribute that says that a report comes from the tracker's memory. It stands last in the extras and is no part of the content: a fix that was sent live
- * and comes again from memory is a repeat.
+ * The attribute that says that a report comes from the tracker's memory. It stands last in the extras and is no part of
+ * the content: a fix that was sent live and comes again from memory is a repeat.
  */
 export const fromMemory = { name: "archive", json: ',"archive":"true"' } as const;
 const fromMemoryBytes = new TextEncoder().encode(fromMemory.json.slice(1));
@@ -38,9 +38,10 @@ export interface ViewedBytes {
 }
 
 /**
- * 52-bit hash of all that a record says but its time, which is a key of its own: a 32-bit multiplicative hash, and 20 bits of a sum over its steps.
- * The hash is one of the record as it is stored, so that whoever reads the record can make it again and nobody has to store it.
- * Two different records of one device at the same millisecond share it once in billions: it tells repeats, it is no defence against forgery.
+ * 52-bit hash of all that a record says but its time, which is a key of its own: a 32-bit multiplicative hash, and 20
+ * bits of a sum over its steps. The hash is one of the record as it is stored, so that whoever reads the record can
+ * make it again and nobody has to store it. Two different records of one device at the same millisecond share it once
+ * in billions: it tells repeats, it is no defence against forgery.
  */
 export class ContentHash {
   #low = 0;

@@ -14,7 +14,10 @@ export interface IdentityRules {
 /** Nothing is asked. */
 export const noIdentityRules: IdentityRules = Object.freeze({ protocols: [], networks: [], secretHash: null });
 
-/** A network that a device came from: the first 16 bits of an IPv4 address, the first 32 of an IPv6 one, as providers get them. */
+/**
+ * A network that a device came from: the first 16 bits of an IPv4 address, the first 32 of an IPv6 one, as providers
+ * get them.
+ */
 export interface SeenNetwork {
   readonly network: string;
   /** Epoch ms of its first report from there. */
@@ -76,7 +79,7 @@ export interface Device {
 export type DeviceFields = Omit<Device, "key" | "accountKey" | "spoken" | "creation" | "modification">;
 
 /**
- * Identifiers of devices: 1 to 64 of letters, digits, `-`, `_`, `.`, `:`, and `@`, `+`, `/` of phone apps, which paths of URLs take percent-encoded; not `.`
- * or `..`, which URL clients take for steps of a path.
+ * Identifiers of devices: 1 to 64 of letters, digits, `-`, `_`, `.`, `:`, and `@`, `+`, `/` of phone apps, which paths
+ * of URLs take percent-encoded; not `.` or `..`, which URL clients take for steps of a path.
  */
 export const deviceIdPattern = "^(?!\\.{1,2}$)[A-Za-z0-9._:@+/-]{1,64}$";

@@ -1,6 +1,9 @@
 import type { Effect } from "./effects.ts";
 
-/** An effect as JSON: times as RFC 3339 (one that no calendar has stays a number), bytes as hex, all else as it is. `waybeam decode`, the trace and the vectors use this form. */
+/**
+ * An effect as JSON: times as RFC 3339 (one that no calendar has stays a number), bytes as hex, all else as it is.
+ * `waybeam decode`, the trace and the vectors use this form.
+ */
 export type EffectJson = { readonly type: Effect["type"] } & { readonly [field: string]: unknown };
 
 /** The JSON form of an effect, with its fields in the order of the type. */

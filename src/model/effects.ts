@@ -8,13 +8,16 @@ export type Attributes = { readonly [name: string]: string | number | boolean };
 export interface Identify {
   readonly type: "identify";
   readonly ids: readonly string[];
-  /** The password or key that the message carries, as it came. Compared with the device's where one is set; never logged, traced or stored. */
+  /**
+   * The password or key that the message carries, as it came. Compared with the device's where one is set; never
+   * logged, traced or stored.
+   */
   readonly secret?: string;
 }
 
 /**
- * One position. Times are epoch milliseconds of the tracker's own clock (event time); latitude and longitude are WGS-84 degrees;
- * altitude m, speed km/h, course degrees clockwise from north. What was not reported is absent.
+ * One position. Times are epoch milliseconds of the tracker's own clock (event time); latitude and longitude are WGS-84
+ * degrees; altitude m, speed km/h, course degrees clockwise from north. What was not reported is absent.
  */
 export interface Fix {
   readonly type: "fix";
@@ -41,8 +44,8 @@ export interface ReadingsReport {
 }
 
 /**
- * Bytes for the tracker: at once; once its device is known (registered, not expired); or once everything that this frame reported is on disk.
- * "identified" and "stored" replies are never sent to a device that is refused.
+ * Bytes for the tracker: at once; once its device is known (registered, not expired); or once everything that this
+ * frame reported is on disk. "identified" and "stored" replies are never sent to a device that is refused.
  */
 export interface Reply {
   readonly type: "reply";

@@ -11,7 +11,10 @@ export interface FoldPoint {
   readonly totals: Totals;
   /** Records of the day. */
   readonly records: number;
-  /** States of the device's rules behind the last record, as text that only the alert engine reads. Absent: all of them rest, or nobody keeps them for this time. */
+  /**
+   * States of the device's rules behind the last record, as text that only the alert engine reads. Absent: all of them
+   * rest, or nobody keeps them for this time.
+   */
   readonly rules?: string;
 }
 
@@ -27,7 +30,10 @@ export interface Day {
   readonly end: FoldPoint;
 }
 
-/** Event times of late records that are not folded in their places yet: the first and the last. Between them there may be others. */
+/**
+ * Event times of late records that are not folded in their places yet: the first and the last. Between them there may
+ * be others.
+ */
 export interface LateSpan {
   /** The day of `from`. */
   readonly day: number;
@@ -48,7 +54,10 @@ export interface DeviceHead {
   readonly sumsBefore: TotalsSums;
   /** Days with records that are not folded in their places yet, in their order. */
   readonly late: readonly LateSpan[];
-  /** Present states of the device's rules, with what time alone made of them, and since when each of them watches: as text that only the alert engine reads. */
+  /**
+   * Present states of the device's rules, with what time alone made of them, and since when each of them watches: as
+   * text that only the alert engine reads.
+   */
   readonly rules?: string;
   /** Records from before this event time, a day's beginning, were deleted. It never goes back. */
   readonly keptFrom?: number;

@@ -1,4 +1,6 @@
-/** What a raw value of a fuel sensor means: which value it is, and litres at some of its values, linear between them. */
+/**
+ * What a raw value of a fuel sensor means: which value it is, and litres at some of its values, linear between them.
+ */
 export interface FuelTable {
   /** Name of a reading or of an attribute of the location. */
   readonly reading: string;
@@ -16,7 +18,10 @@ export const fuelTableTags = ["fuelTable", "fuelTable2"] as const;
 
 const mostPoints = 64;
 
-/** A table of a text such as `analog1 0.2:0 1.5:40 4.8:120`: what is read, then pairs of raw value and litres. A text: what is wrong with it. */
+/**
+ * A table of a text such as `analog1 0.2:0 1.5:40 4.8:120`: what is read, then pairs of raw value and litres. A text:
+ * what is wrong with it.
+ */
 export function parseFuelTable(text: string): FuelTable | string {
   const [reading = "", ...pairs] = text.trim().split(/\s+/);
   if (reading === "" || reading.includes(":")) return "must begin with the name of a reading or attribute";

@@ -10,8 +10,9 @@ export interface Circle {
 }
 
 /**
- * An area between straight lines in longitude and latitude (RFC 7946, 3.1.6): the outer ring, then holes; each closed (its last corner is its first).
- * Longitudes may go beyond ±180 where a ring crosses the antimeridian; each corner is the nearest turn to the one before it.
+ * An area between straight lines in longitude and latitude (RFC 7946, 3.1.6): the outer ring, then holes; each closed
+ * (its last corner is its first). Longitudes may go beyond ±180 where a ring crosses the antimeridian; each corner is
+ * the nearest turn to the one before it.
  */
 export interface Polygon {
   readonly kind: "polygon";

@@ -6,7 +6,10 @@ export interface Group {
   readonly accountKey: number;
   readonly name: string;
   readonly description: string | null;
-  /** Ids of its devices, in the order given; one that is not registered (any longer) is kept and grants nothing. Null: not set. */
+  /**
+   * Ids of its devices, in the order given; one that is not registered (any longer) is kept and grants nothing. Null:
+   * not set.
+   */
   readonly devices: readonly string[] | null;
   readonly creation: number;
   readonly lastModified: number;

@@ -13,8 +13,9 @@ function isPlain(code: number): boolean {
 }
 
 /**
- * Writes a finite number as `String(value)` prints it, and returns where it ends; there must be room for `longestNumber`. Numbers of the field are whole
- * or have few decimals, and those are written without making a string of them: in history and on the way in, that is most of the work.
+ * Writes a finite number as `String(value)` prints it, and returns where it ends; there must be room for
+ * `longestNumber`. Numbers of the field are whole or have few decimals, and those are written without making a string
+ * of them: in history and on the way in, that is most of the work.
  */
 export function writeNumber(bytes: Uint8Array, at: number, value: number): number {
   if (value < 0) {
@@ -28,7 +29,8 @@ function writeMagnitude(bytes: Uint8Array, at: number, value: number): number {
   if (value < 0x7fff_ffff) {
     const whole = value | 0;
     if (whole === value) return writeDigits(bytes, at, whole, digitsOf(whole));
-    // Two decimals of up to 15 digits are never the same double, so where this one is the value it is its shortest form. Smaller ones have an exponent.
+    // Two decimals of up to 15 digits are never the same double, so where this one is the value it is its shortest
+    // form. Smaller ones have an exponent.
     if (value < 200 && value >= 1e-6) {
       const scaled = Math.round(value * 1e7);
       if (scaled / 1e7 === value) return writeDecimals(bytes, at, whole, scaled, 7);
@@ -86,8 +88,9 @@ function writeAscii(bytes: Uint8Array, at: number, text: string): number {
 const usualSize = 16 * 1024;
 
 /**
- * JSON text that is put together of many small pieces and taken as one flat string. A string that grows by `+=` is a tree of its pieces until somebody reads
- * it: for a location 1.7 KB instead of 0.2, by measurement, which the garbage collector copies as long as the location waits for its commit.
+ * JSON text that is put together of many small pieces and taken as one flat string. A string that grows by `+=` is a
+ * tree of its pieces until somebody reads it: for a location 1.7 KB instead of 0.2, by measurement, which the garbage
+ * collector copies as long as the location waits for its commit.
  */
 export class JsonText {
   #bytes = Buffer.alloc(usualSize);

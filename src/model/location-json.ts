@@ -67,8 +67,8 @@ const attributes = new JsonText();
 const parts = new JsonText();
 
 /**
- * The part of a Location that is the same for ever: what was reported beside time, position, speed and course, as JSON members that
- * follow others (a leading comma), `attributes` last and left open so that a renderer can add to it.
+ * The part of a Location that is the same for ever: what was reported beside time, position, speed and course, as JSON
+ * members that follow others (a leading comma), `attributes` last and left open so that a renderer can add to it.
  * Example: `,"battery":85,"inputs":[true],"attributes":{"satellites":"9"`.
  */
 export function extrasOf(report: Report): string {
@@ -79,7 +79,9 @@ export function extrasOf(report: Report): string {
 /** One for all: it holds nothing between two reports. */
 const contentHash = new ContentHash();
 
-/** The extras of a report, and the content hash of the record that it becomes; `located`: none where it has no position. */
+/**
+ * The extras of a report, and the content hash of the record that it becomes; `located`: none where it has no position.
+ */
 export class ExtrasAndHash {
   extras = "";
   hash = 0;
@@ -156,15 +158,18 @@ function asText(value: string | number | boolean): void {
   else attributes.piece(value ? quotedYes : quotedNo);
 }
 
-/** Names of attributes come from protocols' tables, so they are few; those of a phone app's own parameters must not fill the memory. */
+/**
+ * Names of attributes come from protocols' tables, so they are few; those of a phone app's own parameters must not fill
+ * the memory.
+ */
 const quotedNames = new Map<string, Uint8Array>();
 const mostQuotedNames = 4096;
 
 function attributeName(name: string): Uint8Array {
   const known = quotedNames.get(name);
   if (known !== undefined) return known;
-  // Protocols keep off these names (the contract suite looks); where one did not, a name must neither stand twice in an object nor pass for
-  // what the service says.
+  // Protocols keep off these names (the contract suite looks); where one did not, a name must neither stand twice in an
+  // object nor pass for what the service says.
   const taken = reservedAttributes.has(name) || name.startsWith("reported.");
   const own = taken ? `reported.${name}` : name;
   const quoted = pieceOf(`,${JSON.stringify(own)}:`);
@@ -184,8 +189,8 @@ function flags(begin: Uint8Array, names: typeof inputNames | typeof outputNames,
 }
 
 /**
- * The Location's alert and warning fields as JSON members, with a leading comma: what rules found, and the alarms that the tracker reported.
- * Undefined where there are neither.
+ * The Location's alert and warning fields as JSON members, with a leading comma: what rules found, and the alarms that
+ * the tracker reported. Undefined where there are neither.
  */
 export function alertMembers(alarms: readonly Alarm[], found: LocationAlerts | undefined): string | undefined {
   if (found === undefined && alarms.length === 0) return undefined;
@@ -205,10 +210,15 @@ export const lateAfterMs = 60_000;
 /** The alert and warning fields of a Location without any. */
 export const noAlertMembers = ',"alerts":[],"alertTexts":[],"warnings":[],"warningTexts":[],"hasCriticalAlert":false';
 
-/** A number member that is no JSON: in the extras of records that were stored before numbers were looked at. Only readings with a field of their own stand without quotes. */
+/**
+ * A number member that is no JSON: in the extras of records that were stored before numbers were looked at. Only
+ * readings with a field of their own stand without quotes.
+ */
 const notFinite = new RegExp(`,"(?:${Object.keys(locationFields).join("|")})":(?:-?Infinity|NaN)`, "g");
 
-/** Stored extras as JSON members that can be read, whatever program wrote them: a number that is not finite is left out. */
+/**
+ * Stored extras as JSON members that can be read, whatever program wrote them: a number that is not finite is left out.
+ */
 export function readableExtras(extras: string): string {
   return extras.includes("Infinity") || extras.includes("NaN") ? extras.replace(notFinite, "") : extras;
 }
@@ -227,7 +237,10 @@ export function locationHead(record: LocationRecord, odometerStart: number): str
   return json + (record.alerts ?? noAlertMembers);
 }
 
-/** The JSON of a Location after its extras: attributes that depend on how the record came, and the closing braces. `empty`: no attribute yet. */
+/**
+ * The JSON of a Location after its extras: attributes that depend on how the record came, and the closing braces.
+ * `empty`: no attribute yet.
+ */
 export function locationTail(record: LocationRecord, empty: boolean): string {
   let members = "";
   if (record.positionTime !== undefined) members += `,"positionTime":"${new Date(record.positionTime).toISOString()}"`;

@@ -5,18 +5,27 @@ import type { SaidRecord } from "./said.ts";
  * so they do not depend on the order in which the records arrived.
  */
 export interface Totals {
-  /** Great-circle sums between credible fixes, whole millimetres: sums of integers are exact, in whatever order they are made. */
+  /**
+   * Great-circle sums between credible fixes, whole millimetres: sums of integers are exact, in whatever order they are
+   * made.
+   */
   readonly odometerMm: number;
   /** Milliseconds that input 1 to 4 was active. */
   readonly sensorMs: readonly [number, number, number, number];
   /** Event time of the last record in which the device moved; of its first record where it never has. */
   readonly movedAt: number;
-  /** Last known states of inputs 1 to 4: bit n-1 of `known` says that input n was ever reported, of `active` that it is on. */
+  /**
+   * Last known states of inputs 1 to 4: bit n-1 of `known` says that input n was ever reported, of `active` that it is
+   * on.
+   */
   readonly inputsKnown: number;
   readonly inputsActive: number;
   /** Last credible position and its event time; absent before the first one. */
   readonly anchor?: Anchor;
-  /** The last position, where it is out of reach of the anchor: the next one decides whether it was credible. Absent where there is no doubt. */
+  /**
+   * The last position, where it is out of reach of the anchor: the next one decides whether it was credible. Absent
+   * where there is no doubt.
+   */
   readonly doubted?: Anchor;
   /** The way since the mileage was last added to; absent where it reaches up to the anchor. */
   readonly uncounted?: Uncounted;
@@ -38,14 +47,21 @@ export interface Anchor {
   readonly longitude: number;
 }
 
-/** What a tracker said of one moment, with what follows from it. Made when somebody reads it; only what was said is stored. */
+/**
+ * What a tracker said of one moment, with what follows from it. Made when somebody reads it; only what was said is
+ * stored.
+ */
 export interface LocationRecord extends SaidRecord {
   /**
-   * For a record that is shown at the position of an earlier one: when that was taken. So a record that came without a position is shown at the one that `totals.anchor` names; where there is
-   * none yet, it has latitude and longitude 0, which mean nothing: then it is no location, and only readings show it.
+   * For a record that is shown at the position of an earlier one: when that was taken. So a record that came without a
+   * position is shown at the one that `totals.anchor` names; where there is none yet, it has latitude and longitude 0,
+   * which mean nothing: then it is no location, and only readings show it.
    */
   readonly positionTime?: number;
-  /** The Location's alert and warning fields as JSON members, with a leading comma; absent where there are none: see `alertMembers`. */
+  /**
+   * The Location's alert and warning fields as JSON members, with a leading comma; absent where there are none: see
+   * `alertMembers`.
+   */
   readonly alerts?: string;
   /** Sums over all of the history up to this record. */
   readonly totals: Totals;

@@ -3,7 +3,10 @@ import type { DeviceKey } from "./device.ts";
 /** What a mute applies to: a device with all rules, or a rule (by its public id) with all devices. */
 export type MuteTarget = { readonly device: DeviceKey } | { readonly rule: string };
 
-/** Nobody is told of the alerts of a device or a rule for a time. The alerts are found and stored all the same, and commands go out. */
+/**
+ * Nobody is told of the alerts of a device or a rule for a time. The alerts are found and stored all the same, and
+ * commands go out.
+ */
 export interface NewMute {
   readonly accountKey: number;
   readonly target: MuteTarget;

@@ -22,7 +22,10 @@ const networkForm = new RegExp(networkPattern);
 const ipv4Form = new RegExp(`^${ipv4}$`);
 const ipv6Form = new RegExp(`^${ipv6Pattern}$`);
 
-/** How IPv6 writes IPv4 addresses: as an address of its own kind, and as a translator shows IPv4 clients to an IPv6 network (`64:ff9b::/96`, RFC 6052). */
+/**
+ * How IPv6 writes IPv4 addresses: as an address of its own kind, and as a translator shows IPv4 clients to an IPv6
+ * network (`64:ff9b::/96`, RFC 6052).
+ */
 const ipv4Within: readonly Address[] = [
   [0, 0, 0, 0, 0, 0xffff],
   [0x64, 0xff9b, 0, 0, 0, 0],
@@ -35,7 +38,10 @@ const words: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
 };
 
-/** The groups of an address; undefined where the text is not an address. IPv4 within IPv6 (`::ffff:192.0.2.1`) is read as IPv4; a zone (`%eth0`) is left out. */
+/**
+ * The groups of an address; undefined where the text is not an address. IPv4 within IPv6 (`::ffff:192.0.2.1`) is read
+ * as IPv4; a zone (`%eth0`) is left out.
+ */
 export function parseAddress(text: string): Address | undefined {
   const mapped = text.startsWith("::ffff:") && text.includes(".") ? text.slice(7) : text;
   if (ipv4Form.test(mapped)) {
@@ -55,7 +61,10 @@ function groupsOf(text: string): readonly number[] {
   return text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
 }
 
-/** A network; undefined where the text is not a network (`networkPattern`). Bits beyond its length do not count: `10.0.0.1/8` is `10.0.0.0/8`. */
+/**
+ * A network; undefined where the text is not a network (`networkPattern`). Bits beyond its length do not count:
+ * `10.0.0.1/8` is `10.0.0.0/8`.
+ */
 export function parseNetwork(text: string): Network | undefined {
   if (!networkForm.test(text)) return undefined;
   const [address = "", bits] = text.split("/");
@@ -78,8 +87,8 @@ export function contains({ groups, bits }: Network, address: Address): boolean {
 }
 
 /**
- * Whether an address is in one of these networks: addresses and networks (`10.0.0.0/8`) or `loopback`, `linklocal`, `uniquelocal`, with commas
- * between. What is none of these names nothing.
+ * Whether an address is in one of these networks: addresses and networks (`10.0.0.0/8`) or `loopback`, `linklocal`,
+ * `uniquelocal`, with commas between. What is none of these names nothing.
  */
 export function networkTest(list: string): (address: string) => boolean {
   const named = list.split(",").flatMap((item) => words[item.trim()] ?? [item.trim()]);
@@ -90,7 +99,10 @@ export function networkTest(list: string): (address: string) => boolean {
   };
 }
 
-/** What limits by address count together: an IPv4 address, the /64 of an IPv6 one (a subscriber has at least that). Other texts stand for themselves. */
+/**
+ * What limits by address count together: an IPv4 address, the /64 of an IPv6 one (a subscriber has at least that).
+ * Other texts stand for themselves.
+ */
 export function addressGroup(address: string): string {
   if (!address.includes(":")) return address;
   const groups = parseAddress(address);
@@ -103,7 +115,10 @@ export function addressGroup(address: string): string {
     .join(":")}::/64`;
 }
 
-/** The network that an address most probably shares with its provider's others: its first 16 bits, or the first 32 of an IPv6 address. Other texts stand for themselves. */
+/**
+ * The network that an address most probably shares with its provider's others: its first 16 bits, or the first 32 of an
+ * IPv6 address. Other texts stand for themselves.
+ */
 export function providerNetwork(address: string): string {
   const groups = parseAddress(address);
   if (groups === undefined) return address;

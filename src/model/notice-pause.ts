@@ -46,9 +46,10 @@ const outdated = "repeated: what came after it tells the present state";
 const nothing: NoticePause = { told: null, latest: null, events: {} };
 
 /**
- * Whether a message goes out now, and what is to be remembered. Of each event at most one goes in `firstMinutes`, then in twice as many ... while it repeats, and in `firstMinutes` again after an
- * interval without one that would have gone. One that comes too soon waits for the end of the interval, where it says something else than the last message; it goes out then unless something newer has come
- * meanwhile. So the last message always tells the present state.
+ * Whether a message goes out now, and what is to be remembered. Of each event at most one goes in `firstMinutes`, then
+ * in twice as many ... while it repeats, and in `firstMinutes` again after an interval without one that would have
+ * gone. One that comes too soon waits for the end of the interval, where it says something else than the last message;
+ * it goes out then unless something newer has come meanwhile. So the last message always tells the present state.
  */
 export function paused(
   before: NoticePause | undefined,
@@ -64,7 +65,8 @@ export function paused(
   if (waited && !isNewest) return { decision: { outcome: "suppress", reason: outdated }, after: known };
   const seen = isNewest ? { ...known, latest: { key, time } } : known;
   if (last !== undefined && isPaused(last, now)) {
-    // A time in the future comes from a clock that was ahead. It counts as now, so nobody waits longer than the interval.
+    // A time in the future comes from a clock that was ahead. It counts as now, so nobody waits longer than the
+    // interval.
     const askedAt = waited ? last.askedAt : Math.max(last.askedAt, now);
     const asked = { ...last, sentAt: Math.min(last.sentAt, now), askedAt };
     return { decision: tooSoon(asked, event === told || !isNewest), after: withEvent(seen, event, asked) };
@@ -75,7 +77,10 @@ export function paused(
   return { decision: { outcome: "send" }, after: isNewest ? { ...after, told: event } : after };
 }
 
-/** The pause after a message that does not go out whatever the pauses say. An older message that waits no longer tells the present state. */
+/**
+ * The pause after a message that does not go out whatever the pauses say. An older message that waits no longer tells
+ * the present state.
+ */
 export function passedOver(known: NoticePause, notice: Pick<PausedNotice, "key" | "time">): NoticePause {
   const { key, time } = notice;
   return isLatest(known.latest, notice) ? { ...known, latest: { key, time } } : known;

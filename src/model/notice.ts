@@ -5,8 +5,9 @@ import type { DeviceKey } from "./device.ts";
 export type NoticeChannel = "email" | "sms" | "webhook" | "command";
 
 /**
- * Where a notice stands. `queued`: waits for its turn or its next try · `sending`: given to the peer, which has not answered yet (after a crash it is
- * sent again under the same id) · `sent`: the peer took it · `failed`: given up · `suppressed`: deliberately not sent, for the reason given. The last three are final.
+ * Where a notice stands. `queued`: waits for its turn or its next try · `sending`: given to the peer, which has not
+ * answered yet (after a crash it is sent again under the same id) · `sent`: the peer took it · `failed`: given up ·
+ * `suppressed`: deliberately not sent, for the reason given. The last three are final.
  */
 export type NoticeState = "queued" | "sending" | "sent" | "failed" | "suppressed";
 

@@ -37,7 +37,9 @@ const reports: fc.Arbitrary<Report> = fc
       : { type: "readings", time: 1, ...told },
   );
 
-/** Numbers are exact, though the API rounds some; flags below the highest reported are there, and attributes are text. */
+/**
+ * Numbers are exact, though the API rounds some; flags below the highest reported are there, and attributes are text.
+ */
 function asStored({ readings: told }: Report): Readings {
   const all: Record<string, number | boolean | string> = { ...told };
   for (const kind of ["input", "output"]) {

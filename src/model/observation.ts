@@ -41,8 +41,9 @@ export function alarmsIn(extras: string): readonly Alarm[] {
 }
 
 /**
- * A stored record as rules saw the report that it was made of. Inputs below the highest reported one are there and off, and values of attributes are text; readings
- * are typed again. Of what the API rounds to whole numbers (battery, fuel, rpm), the exact value stands among the attributes.
+ * A stored record as rules saw the report that it was made of. Inputs below the highest reported one are there and off,
+ * and values of attributes are text; readings are typed again. Of what the API rounds to whole numbers (battery, fuel,
+ * rpm), the exact value stands among the attributes.
  */
 export function observationOf(record: SaidRecord): Observation {
   const { speed, course } = record;

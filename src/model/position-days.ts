@@ -9,8 +9,8 @@ export function keptSince(days: number, now: number): number {
 }
 
 /**
- * Days as they are read from a store. A number that nobody can have given is damage, which one bit makes: a row has 0 in the place of none. For that nothing is hidden, and nothing
- * deleted, which would be final.
+ * Days as they are read from a store. A number that nobody can have given is damage, which one bit makes: a row has 0
+ * in the place of none. For that nothing is hidden, and nothing deleted, which would be final.
  */
 export function storedDays(days: number | null): number | null {
   return days !== null && days >= 1 && days <= mostPositionDays ? days : null;

@@ -29,7 +29,10 @@ export interface ReadingLabel {
   readonly es: string;
 }
 
-/** A reading that is a number from `least` to `most`. A value outside is none: a code for "not measured", or a damaged message. */
+/**
+ * A reading that is a number from `least` to `most`. A value outside is none: a code for "not measured", or a damaged
+ * message.
+ */
 export interface NumberRow {
   readonly kind: "number";
   readonly unit: ReadingUnit;

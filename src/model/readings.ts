@@ -7,9 +7,10 @@ const from2to8 = [...from2to4, 5, 6, 7, 8] as const;
 const to16 = [...to8, 9, 10, 11, 12, 13, 14, 15, 16] as const;
 
 /**
- * The closed catalogue of readings: what a tracker can report beside its position, each with one meaning, one unit and a range. Types, names of attributes, the
- * documentation of the API, the choices of alert rules and the generated pages are made of it.
- * A value that is not in this catalogue goes to `attributes` under the name that the vendor's manual gives it. What a device did not report is absent, never zero.
+ * The closed catalogue of readings: what a tracker can report beside its position, each with one meaning, one unit and
+ * a range. Types, names of attributes, the documentation of the API, the choices of alert rules and the generated pages
+ * are made of it. A value that is not in this catalogue goes to `attributes` under the name that the vendor's manual
+ * gives it. What a device did not report is absent, never zero.
  */
 export const readingRows = {
   // Power.

@@ -1,7 +1,10 @@
 /** How somebody outside the account is reached. */
 export type RecipientChannel = "email" | "sms";
 
-/** Whether somebody outside the account wants its notices. `pending`: was asked and has not answered · `refused`: wants none, ever. */
+/**
+ * Whether somebody outside the account wants its notices. `pending`: was asked and has not answered · `refused`: wants
+ * none, ever.
+ */
 export type RecipientState = "pending" | "confirmed" | "refused";
 
 /** Somebody outside the account whom its rules name. */
@@ -19,7 +22,10 @@ export interface OutsideRecipient {
   readonly modification: number;
 }
 
-/** The form in which addresses are compared: e-mail addresses without capitals, numbers without what people write between digits. */
+/**
+ * The form in which addresses are compared: e-mail addresses without capitals, numbers without what people write
+ * between digits.
+ */
 export function recipientAddress(channel: RecipientChannel, to: string): string {
   return channel === "email" ? to.toLowerCase() : to.replaceAll(/[\s().-]/g, "");
 }

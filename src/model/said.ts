@@ -25,7 +25,9 @@ export interface SaidRecord {
 /** One for all: it holds nothing between two records. */
 const contentHash = new ContentHash();
 
-/** The key of what a record says beside its time. Whether it came live or from the tracker's memory is no part of it. */
+/**
+ * The key of what a record says beside its time. Whether it came live or from the tracker's memory is no part of it.
+ */
 export function keyOf(record: Omit<SaidRecord, "key">): number {
   const bytes = Buffer.from(record.extras);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

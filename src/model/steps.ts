@@ -1,6 +1,7 @@
 /**
- * Work that ends with a result and is done in steps of some milliseconds: whoever does it may serve others in between. What the engine does in one piece is one step: parsing
- * 1 MB of short values takes 20 ms and more, and so does taking the values of one object with 80,000 fields.
+ * Work that ends with a result and is done in steps of some milliseconds: whoever does it may serve others in between.
+ * What the engine does in one piece is one step: parsing 1 MB of short values takes 20 ms and more, and so does taking
+ * the values of one object with 80,000 fields.
  */
 export type Steps<T> = Generator<undefined, T, undefined>;
 

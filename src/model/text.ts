@@ -1,7 +1,10 @@
 /** Stands for what is no character: half of a surrogate pair, or a control character. */
 const replacement = "\ufffd";
 
-/** Control characters of ASCII and of ISO 8859-1, but for the tab and the ends of lines, which a tracker's answer may hold. */
+/**
+ * Control characters of ASCII and of ISO 8859-1, but for the tab and the ends of lines, which a tracker's answer may
+ * hold.
+ */
 function isControl(code: number): boolean {
   if (code < 0x20) return code !== 0x09 && code !== 0x0a && code !== 0x0d;
   return code >= 0x7f && code < 0xa0;
@@ -24,8 +27,8 @@ function hasControl(text: string, from: number): boolean {
 }
 
 /**
- * A text from outside as it may be stored and shown. Control characters and lone surrogates become U+FFFD, so that a reader sees that something stood there;
- * U+0000 at the end, with which devices fill up their fields, is left out.
+ * A text from outside as it may be stored and shown. Control characters and lone surrogates become U+FFFD, so that a
+ * reader sees that something stood there; U+0000 at the end, with which devices fill up their fields, is left out.
  */
 export function soundText(text: string): string {
   if (isSoundText(text)) return text;

@@ -1,4 +1,7 @@
-/** Networks that are not of the public internet (IANA's special-purpose registry for IPv4), as first address and prefix length. */
+/**
+ * Networks that are not of the public internet (IANA's special-purpose registry for IPv4), as first address and prefix
+ * length.
+ */
 const special4 = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -36,9 +39,9 @@ function isIn(networks: readonly Network[], value: number): boolean {
 }
 
 /**
- * Whether an IP address is one of the public internet: neither loopback, private, link-local, shared, reserved, multicast nor for
- * documentation. IPv6 addresses that carry an IPv4 one (mapped, NAT64) are judged by it; 6to4 and Teredo are refused.
- * What is no address is not public.
+ * Whether an IP address is one of the public internet: neither loopback, private, link-local, shared, reserved,
+ * multicast nor for documentation. IPv6 addresses that carry an IPv4 one (mapped, NAT64) are judged by it; 6to4 and
+ * Teredo are refused. What is no address is not public.
  */
 export function isPublicAddress(address: string): boolean {
   const four = parse4(address);
@@ -47,7 +50,10 @@ export function isPublicAddress(address: string): boolean {
   return six !== undefined && isPublic6(six);
 }
 
-/** Where clouds tell a machine its own keys, beside all link-local addresses (169.254.0.0/16, fe80::/10), as first address and prefix length. */
+/**
+ * Where clouds tell a machine its own keys, beside all link-local addresses (169.254.0.0/16, fe80::/10), as first
+ * address and prefix length.
+ */
 const metadata4 = [
   ["169.254.0.0", 16],
   // Alibaba Cloud.
@@ -75,8 +81,9 @@ const metadata6: readonly (readonly number[])[] = [
 const metadataNetworks = networksOf(metadata4);
 
 /**
- * Whether an address is one where a cloud provider tells a machine its own keys, or could be: every link-local one. IPv6 addresses that carry an IPv4 one
- * (mapped, translated, NAT64, 6to4, Teredo, ISATAP) are judged by it too, whichever of its forms a network may route.
+ * Whether an address is one where a cloud provider tells a machine its own keys, or could be: every link-local one.
+ * IPv6 addresses that carry an IPv4 one (mapped, translated, NAT64, 6to4, Teredo, ISATAP) are judged by it too,
+ * whichever of its forms a network may route.
  */
 export function isMetadataAddress(address: string): boolean {
   const four = parse4(address);
@@ -93,7 +100,8 @@ export function isMetadataAddress(address: string): boolean {
 function embeddedIn(groups: readonly number[]): readonly number[] {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups;
   const last = g * 65_536 + h;
-  // Mapped (::ffff:0:0/96), translated (::ffff:0:0:0/96) and compatible (::/96) ones; NAT64 by the well-known prefix (RFC 6052).
+  // Mapped (::ffff:0:0/96), translated (::ffff:0:0:0/96) and compatible (::/96) ones; NAT64 by the well-known prefix
+  // (RFC 6052).
   if (a === 0 && b === 0 && c === 0 && d === 0) return [last];
   if (a === 0x64 && b === 0xff9b) return c === 1 ? [last, ...localNat64(d, e, f)] : [last];
   if (a === 0x2002) return [b * 65_536 + c];
@@ -103,7 +111,10 @@ function embeddedIn(groups: readonly number[]): readonly number[] {
   return (e === 0 || e === 0x200) && f === 0x5efe ? [last] : [];
 }
 
-/** The local-use prefix 64:ff9b:1::/48 used as it is: the address goes around the bits 64 to 71, which stay empty (RFC 6052, 2.2). */
+/**
+ * The local-use prefix 64:ff9b:1::/48 used as it is: the address goes around the bits 64 to 71, which stay empty (RFC
+ * 6052, 2.2).
+ */
 function localNat64(d: number, e: number, f: number): readonly number[] {
   return [d * 65_536 + (e & 0xff) * 256 + (f >> 8)];
 }
@@ -123,7 +134,8 @@ function isPublic6(groups: readonly number[]): boolean {
   const embedded = g * 65_536 + h;
   if (a === 0 && b === 0 && c === 0 && d === 0 && e === 0 && f === 0xffff) return isPublic4(embedded);
   if (a === 0x64 && b === 0xff9b && c === 0 && d === 0 && e === 0 && f === 0) return isPublic4(embedded);
-  // Global unicast is 2000::/3; of it 2001::/23 is for protocols (Teredo), 2001:db8::/32 and 3fff::/20 for documentation, 2002::/16 6to4.
+  // Global unicast is 2000::/3; of it 2001::/23 is for protocols (Teredo), 2001:db8::/32 and 3fff::/20 for
+  // documentation, 2002::/16 6to4.
   if (a < 0x2000 || a > 0x3fff) return false;
   const documentation = (a === 0x2001 && b === 0xdb8) || (a === 0x3fff && b < 0x1000);
   return !documentation && !(a === 0x2001 && b < 0x200) && a !== 0x2002;

@@ -3,7 +3,10 @@ import type { RecipientAsking, RecipientQuestion } from "../ports/recipients.ts"
 import type { SmsSender } from "../ports/sms.ts";
 import { type Question, questionMail, questionSms } from "../wording/index.ts";
 
-/** Asks by the mail server and the SMS gateway that notices go by. `url`: where people outside reach the service; empty: nowhere. */
+/**
+ * Asks by the mail server and the SMS gateway that notices go by. `url`: where people outside reach the service; empty:
+ * nowhere.
+ */
 export function createRecipientAsking(ways: {
   readonly mailer: Mailer | undefined;
   readonly sms: SmsSender | undefined;

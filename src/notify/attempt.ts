@@ -38,7 +38,10 @@ export interface Attempted {
   readonly again: boolean;
 }
 
-/** A peer that asks for less is not counted as a try for so long after the notice was made, ms: it ends some time in any case. */
+/**
+ * A peer that asks for less is not counted as a try for so long after the notice was made, ms: it ends some time in any
+ * case.
+ */
 const patienceMs = 86_400_000;
 /** Tries of an SMS that the gateway may have taken each time: at least one of them arrives, and each costs money. */
 const mostDoubtful = 2;
@@ -48,14 +51,20 @@ const keptPart = 5;
 const firstPauseMs = 100;
 const mostPauseMs = 5000;
 
-/** Each SOS and each crash is a call for help of its own, never a repetition. The daily limits bound a button that is stuck. */
+/**
+ * Each SOS and each crash is a call for help of its own, never a repetition. The daily limits bound a button that is
+ * stuck.
+ */
 function callsForHelp({ type, facts: { alarm } }: Alert): boolean {
   return type === "sos" || alarm === "sos" || alarm === "accident";
 }
 
 const nothing: Attempted = { showed: {}, again: false };
 
-/** One try of a notice: look what it tells of, claim it with a place of its device's day, hand it over, record the answer. */
+/**
+ * One try of a notice: look what it tells of, claim it with a place of its device's day, hand it over, record the
+ * answer.
+ */
 export class Attempt {
   readonly #deps: AttemptDeps;
   readonly #subjects: Subjects;
@@ -127,7 +136,10 @@ export class Attempt {
     return { subject, event: `${alert.phase} ${event}`, time: alert.time, minutes: pauseMinutes };
   }
 
-  /** `unknown`: the store did not answer. It may be claimed then, and nobody would work on it for a minute or two: it is given back. */
+  /**
+   * `unknown`: the store did not answer. It may be claimed then, and nobody would work on it for a minute or two: it is
+   * given back.
+   */
   async #claim(notice: Notice, places: DayPlaces | undefined, pause?: PauseAsk) {
     const { store, clock, log } = this.#deps;
     try {
@@ -146,7 +158,10 @@ export class Attempt {
     return nothing;
   }
 
-  /** Notes the message in its pause before it suppresses the notice. Otherwise, if the mute ends before the pause, an older message that waits would go out as the newest. */
+  /**
+   * Notes the message in its pause before it suppresses the notice. Otherwise, if the mute ends before the pause, an
+   * older message that waits would go out as the newest.
+   */
   async #mute(subject: Subject, reason: string): Promise<Attempted> {
     const { notice } = subject;
     const pause = this.#pauseOf(subject);
@@ -212,8 +227,9 @@ export class Attempt {
   }
 
   /**
-   * Records what became of it; while the store is down that is tried again. Where the service ends before, the notice is sent again under its id. `lost`: another process had the claim, or
-   * nobody; not told if an earlier answer was lost, because that call may have recorded it.
+   * Records what became of it; while the store is down that is tried again. Where the service ends before, the notice
+   * is sent again under its id. `lost`: another process had the claim, or nobody; not told if an earlier answer was
+   * lost, because that call may have recorded it.
    */
   async #record(notice: Notice, outcome: NoticeOutcome): Promise<"recorded" | "lost" | "unknown"> {
     const { store, clock, log, stopping, stopped, count } = this.#deps;

@@ -12,8 +12,9 @@ export interface ConsentStore {
 }
 
 /**
- * Why a notice must not go to its recipient; undefined: it may. Who refused gets none, whatever the account is allowed. People outside the account confirm
- * first that they want its notices, unless the operator lets the account do without; its users are not outside.
+ * Why a notice must not go to its recipient; undefined: it may. Who refused gets none, whatever the account is allowed.
+ * People outside the account confirm first that they want its notices, unless the operator lets the account do without;
+ * its users are not outside.
  */
 export async function withoutConsent(
   store: ConsentStore,

@@ -16,8 +16,8 @@ import {
 import { readerOf, type Subject, toldOf } from "./subject.ts";
 
 /**
- * What came of handing a notice over. `throttled`: the peer works and asked for less · `maybe`: whether it took it can't be known ·
- * `suppressed`: it must not go out.
+ * What came of handing a notice over. `throttled`: the peer works and asked for less · `maybe`: whether it took it
+ * can't be known · `suppressed`: it must not go out.
  */
 export type Handed =
   | Delivery

@@ -7,7 +7,10 @@ import { Slots } from "./slots.ts";
 import { countParts } from "./sms-parts.ts";
 import { asItIs, encodeForJson, encodeForUrl, fill, type TemplateValues } from "./template.ts";
 
-/** The gateway's request and how its answer is read. Templates are as docs/sms.md says; the configuration has checked them. */
+/**
+ * The gateway's request and how its answer is read. Templates are as docs/sms.md says; the configuration has checked
+ * them.
+ */
 export interface HttpOptions {
   readonly method: string;
   readonly url: string;
@@ -159,7 +162,10 @@ export class HttpSender implements SmsSender {
       : { outcome: "accepted", ids: [id] };
   }
 
-  /** The answer's text is shown only at level debug: it may repeat the message, and a command's record is read by others than the operator. */
+  /**
+   * The answer's text is shown only at level debug: it may repeat the message, and a command's record is read by others
+   * than the operator.
+   */
   #complain(answer: Outbound, outcome: SmsResult["outcome"]): void {
     const { secret } = this.#options;
     const answered = answer.outcome === "answered";

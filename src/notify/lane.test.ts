@@ -28,7 +28,10 @@ function mail(key: number): Notice {
 
 const calm = () => 0;
 
-/** What the store answers of these, all due at the same time, in the order of their keys: like the store it looks at a thousand. */
+/**
+ * What the store answers of these, all due at the same time, in the order of their keys: like the store it looks at a
+ * thousand.
+ */
 function dueOf(all: readonly Notice[], { limit, after, besides, ofAccount }: DueAsk): Due {
   const behind = all.filter(({ key }) => key > (after?.key ?? 0));
   const places = behind.slice(0, 1000);

@@ -23,12 +23,18 @@ const page = 200;
 const fromFirstMs = 1000;
 /** And while more is left behind the place than memory holds: a backlog may grow for as long as it is worked off. */
 const fromFirstAtLeastMs = 60_000;
-/** What one target's accounts have due is gone through from the first for a twentieth of the time at most: it may be a hundred thousand. */
+/**
+ * What one target's accounts have due is gone through from the first for a twentieth of the time at most: it may be a
+ * hundred thousand.
+ */
 const passShare = 20;
 /** Pause before the store is asked again where it could not be, ms. */
 const storeDownMs = 1000;
 
-/** Works off the due notices of one channel, so that targets which hang delay neither the others nor another channel, and at one that all share no account delays another. */
+/**
+ * Works off the due notices of one channel, so that targets which hang delay neither the others nor another channel,
+ * and at one that all share no account delays another.
+ */
 export class Lane {
   readonly #channel: NoticeChannel;
   readonly #deps: LaneDeps;
@@ -37,7 +43,10 @@ export class Lane {
   readonly #oneTarget: boolean;
   readonly #slowMs: number;
   readonly #running = new Set<Promise<void>>();
-  /** Keys of those that wait in memory or are under way; and of those that ended while the store was asked, which its answer may still show. */
+  /**
+   * Keys of those that wait in memory or are under way; and of those that ended while the store was asked, which its
+   * answer may still show.
+   */
   readonly #held = new Set<number>();
   readonly #ended = new Set<number>();
   /** Where all go to the same target. */
@@ -155,7 +164,10 @@ export class Lane {
     return { ...found, fresh: found.notices.filter(({ key }) => !this.#held.has(key) && !this.#ended.has(key)) };
   }
 
-  /** Whether more in memory would be of no use. Among many targets there may be one that works, whatever waits for the others. */
+  /**
+   * Whether more in memory would be of no use. Among many targets there may be one that works, whatever waits for the
+   * others.
+   */
   #isFull(): boolean {
     return this.#oneTarget && this.#targets.waiting >= mostWaiting;
   }
@@ -167,8 +179,9 @@ export class Lane {
   }
 
   /**
-   * Where to go on; undefined: from the first on. What waits in memory is still queued in the store. It is gone through again once a second only, for what came to lie
-   * before the place: with a hundred commits a second that queue notices for a target that hangs, the store did little else.
+   * Where to go on; undefined: from the first on. What waits in memory is still queued in the store. It is gone through
+   * again once a second only, for what came to lie before the place: with a hundred commits a second that queue notices
+   * for a target that hangs, the store did little else.
    */
   #behind(): DuePlace | undefined {
     const now = this.#deps.clock.monotonic();

@@ -7,8 +7,9 @@ export interface Share {
 }
 
 /**
- * Accounts of which more is due than their share of the memory holds: the rest waits in the store, in its order and due all the time. The lane goes on over it to what
- * other accounts have behind it, and comes back to the place where it left it.
+ * Accounts of which more is due than their share of the memory holds: the rest waits in the store, in its order and due
+ * all the time. The lane goes on over it to what other accounts have behind it, and comes back to the place where it
+ * left it.
  */
 export class LeftBehind {
   readonly #shareOf: (account: number) => Share;

@@ -29,7 +29,10 @@ export interface PostOffice extends Letters {
 const mostWaiting = 1000;
 /** Tries of a letter: after the fourth, six minutes later, it is given up. The log has it. */
 const mostTries = 4;
-/** Letters to one address in an hour, and for one account in a day: an account can name any address as a user's, and is no way of mailing strangers. */
+/**
+ * Letters to one address in an hour, and for one account in a day: an account can name any address as a user's, and is
+ * no way of mailing strangers.
+ */
 const mostToAddress = 5;
 const mostOfAccount = 200;
 const hourMs = 3_600_000;

@@ -7,7 +7,10 @@ import type { Delivery, Mail, Mailer } from "../ports/mailer.ts";
 export interface MailSettings {
   readonly host: string;
   readonly port: number;
-  /** `starttls` and `tls` are not sent without; `opportunistic` takes what the server offers and looks at no certificate. */
+  /**
+   * `starttls` and `tls` are not sent without; `opportunistic` takes what the server offers and looks at no
+   * certificate.
+   */
   readonly security: "starttls" | "tls" | "opportunistic";
   readonly user: string;
   readonly password: string;
@@ -21,7 +24,10 @@ export interface MailSettings {
 /** Mails that one connection carries: servers close those that never end. */
 const mostPerConnection = 100;
 
-/** Commands whose refusal is of this mail; another one is of the server or our account there, and may be mended while the mail waits. */
+/**
+ * Commands whose refusal is of this mail; another one is of the server or our account there, and may be mended while
+ * the mail waits.
+ */
 const ofMail = new Set(["MAIL FROM", "RCPT TO", "DATA"]);
 
 /** One address without a name: the library takes commas, angle brackets and quotes for lists and names. */

@@ -2,8 +2,8 @@
 const longestId = 255;
 
 /**
- * The message's id in a gateway's answer: by a path into JSON (`messages.0.id`), or by the first group of a regular expression (`^` and `$` are
- * those of a line). Undefined: there is none.
+ * The message's id in a gateway's answer: by a path into JSON (`messages.0.id`), or by the first group of a regular
+ * expression (`^` and `$` are those of a line). Undefined: there is none.
  */
 export function messageId(answer: string, path: string, pattern: string): string | undefined {
   const id = path === "" ? new RegExp(pattern, "m").exec(answer)?.[1] : atPath(answer, path);

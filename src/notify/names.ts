@@ -29,8 +29,9 @@ export interface NameOptions {
 export type SystemLookup = (host: string) => Promise<readonly LookupAddress[]>;
 
 /**
- * Looks names up in the hosts file, then in DNS, and, where private addresses are allowed, as the system does. The system's way takes a thread of the runtime's
- * few, for as long as a silent name server likes. So it has one thread at most, and only for names that DNS does not know.
+ * Looks names up in the hosts file, then in DNS, and, where private addresses are allowed, as the system does. The
+ * system's way takes a thread of the runtime's few, for as long as a silent name server likes. So it has one thread at
+ * most, and only for names that DNS does not know.
  */
 export function createResolve(options: NameOptions): Resolve {
   const names = new Names(options);
@@ -48,13 +49,19 @@ const mostBySystem = 1;
 /** Calls that wait for the system's way. The lanes of the outbox begin fewer. */
 const mostWaiting = 1000;
 
-/** Time that the second kind of addresses (IPv4 or IPv6) has once the first has come, ms: some name servers never answer about IPv6. */
+/**
+ * Time that the second kind of addresses (IPv4 or IPv6) has once the first has come, ms: some name servers never answer
+ * about IPv6.
+ */
 const graceMs = 300;
 
 /** Each try waits twice as long as the one before: all three take seven times the first. */
 const tries = 3;
 
-/** Of the call's time, for the first try: so all tries at one name server end within it, and time for the connection is left. */
+/**
+ * Of the call's time, for the first try: so all tries at one name server end within it, and time for the connection is
+ * left.
+ */
 const firstTry = 1 / 10;
 
 const loopback: readonly LookupAddress[] = [
@@ -156,7 +163,10 @@ interface Answer {
   readonly addresses: readonly LookupAddress[];
 }
 
-/** Translates a failed look-up into a connection's error codes. A name server that can't be reached must not look like a peer that refuses. */
+/**
+ * Translates a failed look-up into a connection's error codes. A name server that can't be reached must not look like a
+ * peer that refuses.
+ */
 function noAddress(host: string, answers: readonly Answer[]): NoAddress {
   const codes = answers.map(({ error }) => error?.code ?? "ENODATA");
   const message = `${host}: ${[...new Set(codes)].join(", ")}`;

@@ -26,10 +26,11 @@ export interface OutboundOptions extends NameOptions {
 }
 
 /**
- * What became of a call. `answered`: status and headers came; `whole` is false where the body was too long, too slow or broke off ·
- * `forbidden`: the target's address may not be called; nothing was connected · `unreachable`: no byte of the request was sent ·
- * `unanswered`: it was sent, at least in part, and no answer came. Redirects are answers: they are never followed.
- * `reason` is one of a few phrases, fit for whoever configured the address; `detail` is what the system said, with the peer's address perhaps: for the log only.
+ * What became of a call. `answered`: status and headers came; `whole` is false where the body was too long, too slow or
+ * broke off · `forbidden`: the target's address may not be called; nothing was connected · `unreachable`: no byte of
+ * the request was sent · `unanswered`: it was sent, at least in part, and no answer came. Redirects are answers: they
+ * are never followed. `reason` is one of a few phrases, fit for whoever configured the address; `detail` is what the
+ * system said, with the peer's address perhaps: for the log only.
  */
 export type Outbound =
   | {
@@ -55,8 +56,8 @@ const metadataReason = "its address is for the metadata service of a cloud, whic
 const callEnded = new Error("the call has ended");
 
 /**
- * Makes calls within the bounds. The address is judged where the connection is made, after the name is resolved, so that neither DNS nor a
- * redirect leads into the operator's own network. Each call has a connection of its own.
+ * Makes calls within the bounds. The address is judged where the connection is made, after the name is resolved, so
+ * that neither DNS nor a redirect leads into the operator's own network. Each call has a connection of its own.
  */
 export function createOutbound(options: OutboundOptions): (call: OutboundCall) => Promise<Outbound> {
   const resolve = options.resolve ?? createResolve(options);
@@ -68,7 +69,10 @@ export function createOutbound(options: OutboundOptions): (call: OutboundCall) =
   };
 }
 
-/** Why a URL may not be called, whatever its host leads to: the host is an address that is forbidden. Undefined: it may, or the host is a name. */
+/**
+ * Why a URL may not be called, whatever its host leads to: the host is an address that is forbidden. Undefined: it may,
+ * or the host is a name.
+ */
 export function refusalOfUrl({ hostname }: URL, options: Pick<OutboundOptions, "allowPrivate">): string | undefined {
   const address = addressOfHost(hostname);
   return address === undefined ? undefined : refusalOf(address, options);
@@ -97,7 +101,10 @@ class Forbidden extends Error {
 
 type Lookup = NonNullable<RequestOptions["lookup"]>;
 
-/** Gives only addresses that may be called; an error where there is none. The connection is made to these and to no others. */
+/**
+ * Gives only addresses that may be called; an error where there is none. The connection is made to these and to no
+ * others.
+ */
 function guardedLookup(resolve: Resolve, options: OutboundOptions, ended: AbortSignal): Lookup {
   return (host, { all }, done) => {
     const judge: Parameters<Resolve>[1] = (error, addresses) => {
@@ -114,14 +121,16 @@ function guardedLookup(resolve: Resolve, options: OutboundOptions, ended: AbortS
 }
 
 /**
- * What comes on any connection is read into this, and copied from it at once. By itself the runtime reads 65,536 octets at a time, each time into new memory: 2,000 calls
- * whose peers answer without end made nine full collections of garbage so, and make two with this.
+ * What comes on any connection is read into this, and copied from it at once. By itself the runtime reads 65,536 octets
+ * at a time, each time into new memory: 2,000 calls whose peers answer without end made nine full collections of
+ * garbage so, and make two with this.
  */
 const received = Buffer.alloc(4096);
 
 function run(call: OutboundCall, { timeoutMs, mostAnswer }: OutboundOptions, guard: Lookup): Promise<Outbound> {
   const secure = call.url.protocol === "https:";
-  // `import` of node:http makes Node load fetch and web sockets too. At the top of the file that slowed each start; here it blocked the event loop for 100 ms at the first call.
+  // `import` of node:http makes Node load fetch and web sockets too. At the top of the file that slowed each start;
+  // here it blocked the event loop for 100 ms at the first call.
   const { request: begin } = secure ? process.getBuiltinModule("node:https") : process.getBuiltinModule("node:http");
   return new Promise((resolve) => {
     const take = (length: number) => request.socket?.push(Buffer.from(received.subarray(0, length))) ?? false;

@@ -37,11 +37,17 @@ export interface OutboxDeps {
 export interface Outbox {
   /** Takes up what a crash left, and works from now on. */
   start(): void;
-  /** Begins nothing more, and waits some seconds for the answers to what was handed over; what has none by then is sent again after the next start. */
+  /**
+   * Begins nothing more, and waits some seconds for the answers to what was handed over; what has none by then is sent
+   * again after the next start.
+   */
   stop(): Promise<void>;
 }
 
-/** Calls of webhooks at a time, each a socket for 10 s at most; to one URL; and to one host, which may be a small one or many people's. */
+/**
+ * Calls of webhooks at a time, each a socket for 10 s at most; to one URL; and to one host, which may be a small one or
+ * many people's.
+ */
 const calls = { parallel: 128, perTarget: 4, perFailing: 1, slowMs: 5000 };
 const mostCallsOfHost = 16;
 /** SMS at a time: what gateways take without an answer. */
@@ -271,7 +277,10 @@ function hostOf({ target }: Notice): string {
   return target.channel === "webhook" && URL.canParse(target.url) ? new URL(target.url).host : "";
 }
 
-/** A webhook as one that hangs or works: others at its host may be somebody else's. A chat of Telegram is one of the account's bot. */
+/**
+ * A webhook as one that hangs or works: others at its host may be somebody else's. A chat of Telegram is one of the
+ * account's bot.
+ */
 function placeOf({ target, account }: Notice): string {
   if (target.channel === "webhook" && target.format === "telegram") return `${account} ${target.url}`;
   return target.channel === "webhook" ? (target.url.split("?")[0] ?? "") : "";

@@ -5,7 +5,10 @@ export interface Phone {
   readonly international: boolean;
 }
 
-/** Reads a number with the usual spaces, dashes, dots and parentheses; undefined for what is none. SMPP allows 20 digits. */
+/**
+ * Reads a number with the usual spaces, dashes, dots and parentheses; undefined for what is none. SMPP allows 20
+ * digits.
+ */
 export function readPhone(text: string): Phone | undefined {
   const match = /^(\+?)(\d{3,20})$/.exec(text.replaceAll(/[\s().-]/g, ""));
   return match === null ? undefined : { digits: match[2] ?? "", international: match[1] === "+" };

@@ -1,7 +1,10 @@
 import type { Pdu } from "smpp";
 import type { SmsReceipt } from "../ports/sms.ts";
 
-/** Final states (SMPP 3.4, 5.2.28) and their words in a receipt's text (appendix B). Others, such as ENROUTE, only tell of the way. */
+/**
+ * Final states (SMPP 3.4, 5.2.28) and their words in a receipt's text (appendix B). Others, such as ENROUTE, only tell
+ * of the way.
+ */
 const finalStates = new Map([
   [2, "DELIVRD"],
   [3, "EXPIRED"],
@@ -17,8 +20,8 @@ const messageType = 0x3c;
 const deliveryReceipt = 0x04;
 
 /**
- * Reads a delivery receipt from a deliver_sm or data_sm. The fields receipted_message_id and message_state win over the text, whose form is the gateway's own.
- * Undefined: it is no receipt, not a final one, or names no message.
+ * Reads a delivery receipt from a deliver_sm or data_sm. The fields receipted_message_id and message_state win over the
+ * text, whose form is the gateway's own. Undefined: it is no receipt, not a final one, or names no message.
  */
 export function readReceipt(pdu: Pdu): SmsReceipt | undefined {
   if (((pdu.esm_class ?? 0) & messageType) !== deliveryReceipt) return undefined;

@@ -10,7 +10,10 @@ export class Slots {
     this.#mayWait = mayWait;
   }
 
-  /** True: a slot is the caller's until it gives it back. False: too many wait, or none came free within `waitMs`, or before the signal. */
+  /**
+   * True: a slot is the caller's until it gives it back. False: too many wait, or none came free within `waitMs`, or
+   * before the signal.
+   */
   take(waitMs: number, signal?: AbortSignal): Promise<boolean> {
     if (this.#free > 0) {
       this.#free--;

@@ -22,7 +22,10 @@ interface Deps {
   readonly onMessage: (pdu: Pdu) => Promise<boolean>;
 }
 
-/** Keeps a bound link to the gateway for as long as it is not closed: connects anew, with growing pauses, whenever it is lost. */
+/**
+ * Keeps a bound link to the gateway for as long as it is not closed: connects anew, with growing pauses, whenever it is
+ * lost.
+ */
 export class SmppConnection {
   readonly #options: ConnectionOptions;
   readonly #deps: Deps;
@@ -48,7 +51,9 @@ export class SmppConnection {
     return this.#bound;
   }
 
-  /** The bound link. While one is being made it waits for that, up to `waitMs`; while there is none it says so at once. */
+  /**
+   * The bound link. While one is being made it waits for that, up to `waitMs`; while there is none it says so at once.
+   */
   async link(waitMs: number): Promise<SmppLink | NotBound> {
     if (!this.#bound && this.#link !== undefined) await this.#change(waitMs);
     if (this.#bound && this.#link !== undefined) return this.#link;

@@ -24,7 +24,10 @@ export interface LinkListener {
   closed(reason: string): void;
 }
 
-/** The peer's answer to a request. `unsent`: it was not written · `timeout` · `lost`: it was written, then the connection ended. */
+/**
+ * The peer's answer to a request. `unsent`: it was not written · `timeout` · `lost`: it was written, then the
+ * connection ended.
+ */
 export type Answer = { readonly pdu: Pdu } | "unsent" | "timeout" | "lost";
 
 interface Pending {
@@ -46,7 +49,8 @@ export class SmppLink {
     this.#options = options;
     this.#listener = listener;
     const { host, port, tls } = options;
-    // The runtime refuses an address as a server's name in TLS; it checks the certificate against the host all the same.
+    // The runtime refuses an address as a server's name in TLS; it checks the certificate against the host all the
+    // same.
     const named = tls && addressOfHost(host) === undefined;
     this.#session = smpp.connect({ host, port, tls, ...(named && { servername: host }) });
     this.#session.on(tls ? "secureConnect" : "connect", () => void this.#bind());

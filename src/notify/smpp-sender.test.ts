@@ -41,7 +41,10 @@ function start(changes: Partial<SmppOptions> = {}, log: Log = silentLog): SmppSe
   return sender;
 }
 
-/** Waits until the sender sees what the peer did: both are of this process, so a few turns of the loop are enough or it never comes. */
+/**
+ * Waits until the sender sees what the peer did: both are of this process, so a few turns of the loop are enough or it
+ * never comes.
+ */
 async function untilTrue(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }

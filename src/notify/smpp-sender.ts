@@ -111,8 +111,9 @@ export class SmppSender implements SmsSender {
   }
 
   /**
-   * One part after the other. The phone shows a message only with all of its parts, so a failure before the last one means that nothing
-   * arrived, and the whole may be sent again; only the last part's missing answer leaves a doubt. What was handed over is paid all the same: it is told.
+   * One part after the other. The phone shows a message only with all of its parts, so a failure before the last one
+   * means that nothing arrived, and the whole may be sent again; only the last part's missing answer leaves a doubt.
+   * What was handed over is paid all the same: it is told.
    */
   async #submitParts(phone: Phone, { dataCoding, parts }: EncodedSms, deadline: number): Promise<SmsResult> {
     const link = await this.#connection.link(deadline - this.#clock.monotonic());
@@ -121,7 +122,8 @@ export class SmppSender implements SmsSender {
     for (let index = 0; index < parts.length; ) {
       const pause = Math.ceil(this.#throttledUntil - this.#clock.monotonic());
       const left = deadline - this.#clock.monotonic();
-      // A message that is begun waits for leave to go on: one sent anew each time would never end where its parts alone are too many.
+      // A message that is begun waits for leave to go on: one sent anew each time would never end where its parts alone
+      // are too many.
       if (pause > 0 && (index === 0 || pause >= left)) return throttled("the SMS gateway asked for less", pause, index);
       if (left <= 0) return unavailable("the SMS gateway is too slow for so many parts", this.#options.answerMs, index);
       if (pause > 0) {
@@ -213,7 +215,10 @@ function withSent(result: SmsResult, more: number): SmsResult {
   return { ...result, sent: (result.sent ?? 0) + more };
 }
 
-/** Type and plan of the sender's address (SMPP 3.4, 5.2.5): international with +, alphanumeric with letters, otherwise left to the gateway. */
+/**
+ * Type and plan of the sender's address (SMPP 3.4, 5.2.5): international with +, alphanumeric with letters, otherwise
+ * left to the gateway.
+ */
 function sourceAddress(source: string): Readonly<Record<string, unknown>> {
   if (source.startsWith("+")) return { source_addr_ton: 1, source_addr_npi: 1, source_addr: source.slice(1) };
   if (/\D/.test(source)) return { source_addr_ton: 5, source_addr_npi: 0, source_addr: source };

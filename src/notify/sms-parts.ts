@@ -9,7 +9,10 @@ export interface EncodedSms {
   readonly parts: readonly Buffer[];
 }
 
-/** What a short message holds, alone and beside a concatenation header of 6 octets (3GPP TS 23.040, 9.2.3.24): 140 octets, or 160 septets. */
+/**
+ * What a short message holds, alone and beside a concatenation header of 6 octets (3GPP TS 23.040, 9.2.3.24): 140
+ * octets, or 160 septets.
+ */
 const octets = { alone: 140, part: 134 };
 const septets = { alone: 160, part: 153 };
 
@@ -20,9 +23,9 @@ const mostParts = 255;
 const escapeSeptet = 0x1b;
 
 /**
- * Cuts a message into as many parts as it needs. Text is GSM 7-bit (one septet an octet, as SMPP has it) where that alphabet has all of
- * its characters, else UCS-2. `reference` (0 to 255) tells the parts of this message from those of others to the same phone.
- * Undefined: it would need more than 255 parts.
+ * Cuts a message into as many parts as it needs. Text is GSM 7-bit (one septet an octet, as SMPP has it) where that
+ * alphabet has all of its characters, else UCS-2. `reference` (0 to 255) tells the parts of this message from those of
+ * others to the same phone. Undefined: it would need more than 255 parts.
  */
 export function encodeSms(body: SmsBody, reference: number): EncodedSms | undefined {
   const { dataCoding, bytes, limits } = encode(body);

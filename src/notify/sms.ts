@@ -37,7 +37,10 @@ const mostPauseMs = 60_000;
 /** Pause after the gateway asked for less: its limits are so many a second. */
 const throttleMs = 1000;
 
-/** The sender for the configured gateway, counted in the metrics; undefined where none is configured. One that speaks SMPP connects at once. */
+/**
+ * The sender for the configured gateway, counted in the metrics; undefined where none is configured. One that speaks
+ * SMPP connects at once.
+ */
 export function createSmsSender(settings: SmsSettings, deps: SmsDeps): SmsSender | undefined {
   const timeoutMs = settings.timeoutSeconds * 1000;
   if (settings.kind === "none") return undefined;

@@ -26,7 +26,10 @@ export interface Subject {
 /** Parts of the store that a subject is read from. */
 export type SubjectStore = Pick<Store, "alerts" | "devices" | "accounts" | "alertRules" | "mutes">;
 
-/** What was found. `gone`: the device was deleted, and its notices with it · `suppressed`: the notice must not go out, for that reason. */
+/**
+ * What was found. `gone`: the device was deleted, and its notices with it · `suppressed`: the notice must not go out,
+ * for that reason.
+ */
 export type Found =
   | { readonly subject: Subject }
   | { readonly suppressed: string; readonly device: Device; readonly account: Account }
@@ -42,12 +45,18 @@ interface Facts {
   readonly mutes: readonly Mute[];
 }
 
-/** Reads what notices tell of. Those of one alert that are tried at the same time share the questions: a rule's 20 webhooks would ask a hundred. */
+/**
+ * Reads what notices tell of. Those of one alert that are tried at the same time share the questions: a rule's 20
+ * webhooks would ask a hundred.
+ */
 export class Subjects {
   readonly #store: SubjectStore;
   readonly #histories: Pick<Histories, "lastBefore">;
   readonly #log: Log;
-  /** Of alerts, by device and id, while they are read. What changes meanwhile is missed by a notice as it would be had it asked itself a moment before. */
+  /**
+   * Of alerts, by device and id, while they are read. What changes meanwhile is missed by a notice as it would be had
+   * it asked itself a moment before.
+   */
   readonly #underWay = new Map<string, Promise<Facts | undefined>>();
 
   constructor(store: SubjectStore, histories: Pick<Histories, "lastBefore">, log: Log) {
@@ -57,8 +66,8 @@ export class Subjects {
   }
 
   /**
-   * Reads what a notice tells of. A rule that was deleted tells nobody any more, and one that was disabled sends no commands. An expired device is silent, but
-   * for the notice that says so.
+   * Reads what a notice tells of. A rule that was deleted tells nobody any more, and one that was disabled sends no
+   * commands. An expired device is silent, but for the notice that says so.
    */
   async find(notice: Notice, clock: Pick<Clock, "now">): Promise<Found> {
     const facts = await this.#shared(notice);
@@ -90,7 +99,8 @@ export class Subjects {
   async #read(notice: Notice): Promise<Facts | undefined> {
     const { alerts, devices, accounts, alertRules, mutes: muting } = this.#store;
     const alert = await alerts.find(notice.alertId);
-    // Before everything that may change, because reading it may take long: a rule that is disabled meanwhile sends no command, and a device that is removed or expires meanwhile is silent.
+    // Before everything that may change, because reading it may take long: a rule that is disabled meanwhile sends no
+    // command, and a device that is removed or expires meanwhile is silent.
     const way = alert && (await this.#wayAt(alert, notice.device));
     const [device, rule, mutes] = await Promise.all([
       devices.findByKey(notice.device),
@@ -102,7 +112,10 @@ export class Subjects {
     return { alert, device, account, rule, mileage: way === undefined ? undefined : way + device.odometerStart, mutes };
   }
 
-  /** How far the device had travelled by the last record at or before the alert, km. Undefined when there is no such record, or when it can't be read. */
+  /**
+   * How far the device had travelled by the last record at or before the alert, km. Undefined when there is no such
+   * record, or when it can't be read.
+   */
   async #wayAt({ time }: Alert, device: DeviceKey): Promise<number | undefined> {
     try {
       const last = await this.#histories.lastBefore(device, time);

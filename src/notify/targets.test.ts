@@ -149,7 +149,10 @@ describe("targets", () => {
     assert.equal(targets.add(notice(1e6, 1e6), 0), undefined);
   });
 
-  /** A target with 10,000 notices takes `aSecond` notices each second. Returns how often notices were looked at, and the seconds until the target took all of them. */
+  /**
+   * A target with 10,000 notices takes `aSecond` notices each second. Returns how often notices were looked at, and the
+   * seconds until the target took all of them.
+   */
   function drain(
     aSecond: number,
     works: boolean,

@@ -8,9 +8,15 @@ export interface TargetOptions {
   /** Of that to one target; and to one that did not take the last. */
   readonly perTarget: number;
   readonly perFailing: number;
-  /** A target that takes a notice only after this time, ms, counts as one that did not take it: hundreds of them would hold the whole lane. Absent: none does. */
+  /**
+   * A target that takes a notice only after this time, ms, counts as one that did not take it: hundreds of them would
+   * hold the whole lane. Absent: none does.
+   */
   readonly slowMs?: number;
-  /** What a notice goes to, where one may hang and another work: a URL, a device. Absent: all go to the same, where their accounts take turns. */
+  /**
+   * What a notice goes to, where one may hang and another work: a URL, a device. Absent: all go to the same, where
+   * their accounts take turns.
+   */
   readonly targetOf?: (notice: Notice) => string;
   /** Targets that share a machine, and how much is under way to one. */
   readonly groups?: { readonly groupOf: (notice: Notice) => string; readonly most: number };
@@ -49,9 +55,15 @@ interface Target {
   since: number;
 }
 
-/** Notices that wait in memory, 1 KB each. Above this number each target has an equal part, so that a target that works among many that hang still gets its notices. */
+/**
+ * Notices that wait in memory, 1 KB each. Above this number each target has an equal part, so that a target that works
+ * among many that hang still gets its notices.
+ */
 export const mostWaiting = 5000;
-/** The most that one target may have of these: enough for one that works, and few for one that fails, of which there may be many. */
+/**
+ * The most that one target may have of these: enough for one that works, and few for one that fails, of which there may
+ * be many.
+ */
 const mostWaitingOfOne = 200;
 const mostWaitingFailing = 8;
 /** The least share of an account at a target that is all accounts': what is read for one question to the store. */
@@ -60,8 +72,8 @@ const leastShare = 8;
 const crowdedMs = 5000;
 const crowdedFailingMs = 30_000;
 /**
- * They come back in groups, one after the other: twice as many as a working target takes, within these gaps, ms. A hundred thousand that came back together each time
- * kept the store and the thread busy with nothing else.
+ * They come back in groups, one after the other: twice as many as a working target takes, within these gaps, ms. A
+ * hundred thousand that came back together each time kept the store and the thread busy with nothing else.
  */
 const groupSize = 200;
 const leastGapMs = 1000;
@@ -73,8 +85,9 @@ const mostLaterMs = 600_000;
 const mostRemembered = 1000;
 
 /**
- * Notices that wait in memory for their target, and whose turn it is: each target has so many under way at a time, one that failed the last time fewer,
- * and all that failed together half of the lane, and of what goes to their machine. So neither one that hangs nor many of them hold up those that work.
+ * Notices that wait in memory for their target, and whose turn it is: each target has so many under way at a time, one
+ * that failed the last time fewer, and all that failed together half of the lane, and of what goes to their machine. So
+ * neither one that hangs nor many of them hold up those that work.
  */
 export class Targets {
   readonly #options: TargetOptions;
@@ -93,7 +106,10 @@ export class Targets {
     return this.#waiting;
   }
 
-  /** The share of an account where all go to the same target: an equal part of what waits for a target, and some at least, for each account that waits. */
+  /**
+   * The share of an account where all go to the same target: an equal part of what waits for a target, and some at
+   * least, for each account that waits.
+   */
   shareOf(account: number): Share {
     const turns = this.#targets.get("")?.waiting;
     const waiting = turns?.sizeOf(account) ?? 0;
@@ -110,7 +126,10 @@ export class Targets {
     });
   }
 
-  /** Lets a notice wait here. A time: it must wait in the store until then, since its target is to be left alone, or has enough waiting. */
+  /**
+   * Lets a notice wait here. A time: it must wait in the store until then, since its target is to be left alone, or has
+   * enough waiting.
+   */
   add(notice: Notice, now: number): number | undefined {
     const name = this.#nameOf(notice);
     const target = this.#targets.get(name) ?? this.#newTarget(name, notice, now);
@@ -156,7 +175,10 @@ export class Targets {
     return { back, until };
   }
 
-  /** All go to the same: what must wait stays due in the store, since a later time would put an account behind all that another one has. */
+  /**
+   * All go to the same: what must wait stays due in the store, since a later time would put an account behind all that
+   * another one has.
+   */
   get #isOne(): boolean {
     return this.#options.targetOf === undefined;
   }
@@ -219,7 +241,10 @@ export class Targets {
   }
 }
 
-/** A pause that began in the future is over: the wall clock was ahead and was set back. Otherwise the pause would last for as long as the clock was ahead. */
+/**
+ * A pause that began in the future is over: the wall clock was ahead and was set back. Otherwise the pause would last
+ * for as long as the clock was ahead.
+ */
 function isPaused({ pausedAt, pausedUntil }: Target, now: number): boolean {
   return pausedAt <= now && now < pausedUntil;
 }
@@ -229,7 +254,10 @@ function half(most: number, least: number): number {
   return Math.max(least, Math.floor(most / 2));
 }
 
-/** How many may wait for a target in memory. Where it is the only one, the lane takes no more of each account than its share. */
+/**
+ * How many may wait for a target in memory. Where it is the only one, the lane takes no more of each account than its
+ * share.
+ */
 function mostOf({ failing }: Target, { targetOf }: TargetOptions): number {
   if (targetOf === undefined) return Number.POSITIVE_INFINITY;
   return failing ? mostWaitingFailing : mostWaitingOfOne;

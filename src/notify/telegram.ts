@@ -16,8 +16,9 @@ const mostAnswer = 32_768;
 const longestReason = 200;
 
 /**
- * Sends messages of bots by Telegram's Bot API (https://core.telegram.org/bots/api#sendmessage). Each rule has a bot of its own, by its token, which stands in the URL: neither is told in a
- * reason or in the log. A message has no id at Telegram before it is taken: where the answer is lost it is sent again, and may come twice.
+ * Sends messages of bots by Telegram's Bot API (https://core.telegram.org/bots/api#sendmessage). Each rule has a bot of
+ * its own, by its token, which stands in the URL: neither is told in a reason or in the log. A message has no id at
+ * Telegram before it is taken: where the answer is lost it is sent again, and may come twice.
  */
 export function createTelegramSender({ url, ...options }: TelegramOptions, { log }: { readonly log: Log }): ChatSender {
   // The operator sets the address, which may be a server of the operator's own.

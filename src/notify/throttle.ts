@@ -16,7 +16,10 @@ const heavyPart = 0.5;
 /** Tries that begin together at most while it is busy: a turn of a busy event loop takes longer than a gap. */
 const mostTogether = 4;
 
-/** Holds back the tries of a lane while the event loop is busy: what goes out is less urgent than what trackers and users wait for. Some always go out. */
+/**
+ * Holds back the tries of a lane while the event loop is busy: what goes out is less urgent than what trackers and
+ * users wait for. Some always go out.
+ */
 export class Throttle {
   readonly #deps: ThrottleDeps;
   /** When the next try may begin. */

@@ -1,6 +1,8 @@
 import type { Ids } from "../ports/ids.ts";
 
-/** Pauses after the first try, the second ..., ms; who still has no answer after the last one has none after nine hours. */
+/**
+ * Pauses after the first try, the second ..., ms; who still has no answer after the last one has none after nine hours.
+ */
 const pauses = [10_000, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000] as const;
 
 /** Tries of a notice, the first one included. */

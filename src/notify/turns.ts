@@ -1,6 +1,9 @@
 import type { Notice } from "../model/notice.ts";
 
-/** Notices that wait for one target. Their accounts take turns, so that one with many keeps none of another's waiting; those of one account stay in order. */
+/**
+ * Notices that wait for one target. Their accounts take turns, so that one with many keeps none of another's waiting;
+ * those of one account stay in order.
+ */
 export class Turns {
   /** In the order of their turns; none is empty. */
   readonly #queues = new Map<number, Notice[]>();

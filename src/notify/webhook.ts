@@ -14,9 +14,10 @@ const mostAnswer = 4096;
 export type WebhookOptions = Pick<OutboundOptions, "allowPrivate" | "resolve"> & { readonly timeoutMs?: number };
 
 /**
- * Calls webhooks: POST with JSON, signed as Standard Webhooks has it (https://www.standardwebhooks.com): HMAC-SHA256 over `id.timestamp.body`. Redirects are not
- * followed; 2xx is success, 410 says that it is gone for good, all else is tried again. Whoever made the rule is told the kind of a failure; what the peer and
- * the network said, addresses of the operator's own network among it, is in the log.
+ * Calls webhooks: POST with JSON, signed as Standard Webhooks has it (https://www.standardwebhooks.com): HMAC-SHA256
+ * over `id.timestamp.body`. Redirects are not followed; 2xx is success, 410 says that it is gone for good, all else is
+ * tried again. Whoever made the rule is told the kind of a failure; what the peer and the network said, addresses of
+ * the operator's own network among it, is in the log.
  */
 export function createWebhookSender(
   options: WebhookOptions,
@@ -63,7 +64,10 @@ function headersOf(call: WebhookCall, now: number): Record<string, string> {
   };
 }
 
-/** A secret in the standard's own form (`whsec_` and base64) is the key that it encodes; any other text is the key itself. */
+/**
+ * A secret in the standard's own form (`whsec_` and base64) is the key that it encodes; any other text is the key
+ * itself.
+ */
 function signature({ id, secret, body }: WebhookCall, timestamp: string): string {
   const key = secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : secret;
   return createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");

@@ -22,7 +22,10 @@ export interface Health {
 
 /** A check that takes longer than this counts as failed: those who ask (load balancers) usually wait a few seconds. */
 const defaultTimeoutMs = 2000;
-/** Anybody may ask, and a check may write to the disk: those who ask at the same time or soon after each other share one answer. */
+/**
+ * Anybody may ask, and a check may write to the disk: those who ask at the same time or soon after each other share one
+ * answer.
+ */
 const keptMs = 1000;
 
 /** Readiness as the conjunction of named checks, which run at the same time; notes change nothing of it. */

@@ -1,7 +1,10 @@
 import { randomFillSync, randomUUIDv7 } from "node:crypto";
 import type { Ids } from "../ports/ids.ts";
 
-/** Random bytes that are fetched at a time: a call of the operating system for each secret costs as much as sealing a text by it. */
+/**
+ * Random bytes that are fetched at a time: a call of the operating system for each secret costs as much as sealing a
+ * text by it.
+ */
 const pool = Buffer.alloc(8192);
 let used = pool.length;
 

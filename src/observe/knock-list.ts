@@ -10,7 +10,10 @@ export interface KnockEntry {
   readonly knock: RememberedKnock;
 }
 
-/** A bounded list of knocks, the newest last. When it is full, the oldest of whoever has most makes room, so nobody empties it of the others' by adding many. */
+/**
+ * A bounded list of knocks, the newest last. When it is full, the oldest of whoever has most makes room, so nobody
+ * empties it of the others' by adding many.
+ */
 export class KnockList {
   readonly #most: number;
   readonly #byKey = new Map<string, KnockEntry>();

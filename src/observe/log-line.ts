@@ -1,7 +1,10 @@
 /** Members that have their own place in a readable line. */
 const placed: ReadonlySet<string> = new Set(["time", "level", "message", "error"]);
 
-/** A log's JSON line for a person at a terminal: `10:21:07 info  listening  port=8888`. A line that is no JSON object stays as it is. */
+/**
+ * A log's JSON line for a person at a terminal: `10:21:07 info  listening  port=8888`. A line that is no JSON object
+ * stays as it is.
+ */
 export function readableLine(line: string): string {
   const fields = parse(line);
   if (fields === undefined) return line;

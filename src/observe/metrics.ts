@@ -16,8 +16,9 @@ function endsInTotal(name: string): void {
 const namePattern = /^waybeam_[a-z][a-z0-9_]*$/;
 
 /**
- * Our own families are plain additions on numbers, put into text only when they are asked for: prom-client's counters hash their labels on
- * each call, which costs too much per message. Its process metrics (CPU, memory, event loop lag, open file descriptors) are used as they are.
+ * Our own families are plain additions on numbers, put into text only when they are asked for: prom-client's counters
+ * hash their labels on each call, which costs too much per message. Its process metrics (CPU, memory, event loop lag,
+ * open file descriptors) are used as they are.
  */
 export function createMetrics(options: { readonly processMetrics: boolean }): MetricsRegistry {
   const process = new Registry();

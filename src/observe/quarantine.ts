@@ -3,9 +3,15 @@ import type { Clock } from "../ports/clock.ts";
 import type { Knock, Quarantine, RememberedKnock } from "../ports/quarantine.ts";
 import { KnockList } from "./knock-list.ts";
 
-/** Trackers of no account that are remembered: enough to see a new fleet arrive, some 700 bytes each at most. As many again of all accounts together. */
+/**
+ * Trackers of no account that are remembered: enough to see a new fleet arrive, some 700 bytes each at most. As many
+ * again of all accounts together.
+ */
 const mostKnocks = 1000;
-/** Identifiers kept of one tracker, and characters of each: trackers report one to three, of at most 64; the rest is somebody's junk. */
+/**
+ * Identifiers kept of one tracker, and characters of each: trackers report one to three, of at most 64; the rest is
+ * somebody's junk.
+ */
 const maximumIds = 4;
 const maximumIdLength = 64;
 /** A tracker that knocks again so long after its first time waits to be registered, ms. */
@@ -76,8 +82,9 @@ const newDatagrams = "datagrams";
 const laterDatagrams = "datagrams again";
 
 /**
- * Who is answerable for a tracker of no account: the address that named it first, so that nobody draws others' trackers to themselves. Addresses of datagrams are easily forged,
- * so all of them are one share; trackers that wait have another one, which a flood of invented ones does not reach.
+ * Who is answerable for a tracker of no account: the address that named it first, so that nobody draws others' trackers
+ * to themselves. Addresses of datagrams are easily forged, so all of them are one share; trackers that wait have
+ * another one, which a flood of invented ones does not reach.
  */
 function shareOf(
   { address, transport }: Knock,

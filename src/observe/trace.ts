@@ -5,7 +5,10 @@ import { Places } from "../shares/places.ts";
 
 /** What the trace may hold. */
 export interface TraceLimits {
-  /** Devices traced at once; following one more ends the trace of the account that has most, of its devices the one not asked for longest. */
+  /**
+   * Devices traced at once; following one more ends the trace of the account that has most, of its devices the one not
+   * asked for longest.
+   */
   readonly devices: number;
   /** Entries of one device; the oldest make room. */
   readonly entries: number;

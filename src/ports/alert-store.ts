@@ -10,14 +10,20 @@ export type GeofenceFields = Pick<Geofence, "name" | "description" | "zone">;
 
 /** Zones of accounts. */
 export interface GeofenceStore {
-  /** `read`: what the change was judged by; absent: whatever it is. Rejects with `ChangedSince`, as all calls that have it. */
+  /**
+   * `read`: what the change was judged by; absent: whatever it is. Rejects with `ChangedSince`, as all calls that have
+   * it.
+   */
   create(accountKey: number, id: string, fields: GeofenceFields, now: number, read?: ReadPositions): Promise<Geofence>;
   find(id: string): Promise<Geofence | undefined>;
   /** All of an account, in the order of their making. */
   list(accountKey: number): Promise<readonly Geofence[]>;
   /** Of an account, in the order of their making. */
   page(accountKey: number, ask: PageAsk): Promise<Page<GeofenceText>>;
-  /** Positions of the account's zones that have more than `few`, all together. `besides`: the key of a geofence that does not count. */
+  /**
+   * Positions of the account's zones that have more than `few`, all together. `besides`: the key of a geofence that
+   * does not count.
+   */
   positions(accountKey: number, few: number, besides?: number): Promise<number>;
   /** Those of the ids, in the order of their making. */
   some(accountKey: number, ids: readonly string[]): Promise<readonly Geofence[]>;
@@ -134,7 +140,10 @@ export interface AccountAlertsAsk {
 /** Where alerts of an account are. */
 export interface AlertPlaces {
   readonly places: readonly (AlertKey & { readonly device: DeviceKey })[];
-  /** The last place that was looked at, where there may be more behind it: one question looks at a bounded number of alerts. */
+  /**
+   * The last place that was looked at, where there may be more behind it: one question looks at a bounded number of
+   * alerts.
+   */
   readonly next: AlertKey | undefined;
 }
 
@@ -145,19 +154,30 @@ export interface AlertStore {
   find(id: string): Promise<StoredAlert | undefined>;
   /** A device's alerts with these ids. */
   some(device: DeviceKey, ids: readonly string[]): Promise<readonly StoredAlert[]>;
-  /** Where the alerts of an account are that are wanted; of removed devices too. A rule that is wanted must be one of the account. */
+  /**
+   * Where the alerts of an account are that are wanted; of removed devices too. A rule that is wanted must be one of
+   * the account.
+   */
   places(accountKey: number, ask: AccountAlertsAsk): Promise<AlertPlaces>;
   /** Key of the alert of an account that was committed last; 0: it has none. */
   newest(accountKey: number): Promise<number>;
-  /** Alerts with these keys, in their order, up to `bytes` bytes, but at least one. Those that are gone are left out. */
+  /**
+   * Alerts with these keys, in their order, up to `bytes` bytes, but at least one. Those that are gone are left out.
+   */
   read(keys: readonly number[], bytes: number): Promise<Page<StoredAlert>>;
   /** An account's alerts with these ids. */
   ofAccount(accountKey: number, ids: readonly string[]): Promise<readonly StoredAlert[]>;
-  /** Somebody sees to alerts: those that are open are acknowledged, or closed where what they tell has ended already. The others stay as they are. */
+  /**
+   * Somebody sees to alerts: those that are open are acknowledged, or closed where what they tell has ended already.
+   * The others stay as they are.
+   */
   acknowledge(keys: readonly number[], act: AlertAct): Promise<void>;
   /** Closes alerts; closed ones stay as they are. */
   close(keys: readonly number[], act: AlertAct): Promise<void>;
-  /** Closes at most `limit` alerts that are open or acknowledged, not critical, and were found before then, oldest first. Returns how many. */
+  /**
+   * Closes at most `limit` alerts that are open or acknowledged, not critical, and were found before then, oldest
+   * first. Returns how many.
+   */
   closeOld(before: number, limit: number, now: number): Promise<number>;
   /** Deletes at most `limit` alerts that were found before then, oldest first. Returns how many. */
   prune(before: number, limit: number): Promise<number>;
@@ -189,7 +209,10 @@ export interface DayPlaces {
   readonly accountLimit?: number;
   /** Places that the notice needs: an SMS one for each part. Absent: one. */
   readonly count?: number;
-  /** The limits of the day, of which `limit` and `accountLimit` leave something to critical alerts. Absent: they leave nothing. */
+  /**
+   * The limits of the day, of which `limit` and `accountLimit` leave something to critical alerts. Absent: they leave
+   * nothing.
+   */
   readonly whole?: { readonly limit: number; readonly accountLimit: number };
 }
 
@@ -228,7 +251,9 @@ export interface DueAsk {
   readonly after?: DuePlace | undefined;
   /** Keys of those that are known already: their rows are not read. */
   readonly besides?: ReadonlySet<number>;
-  /** Whether notices of an account, by its key, are asked for: the rows of others are not read. Absent: of all accounts. */
+  /**
+   * Whether notices of an account, by its key, are asked for: the rows of others are not read. Absent: of all accounts.
+   */
   readonly ofAccount?: (account: number) => boolean;
 }
 
@@ -249,20 +274,30 @@ export interface NoticeRoom {
   readonly more: boolean;
 }
 
-/** How long claims last after their owner's last renewal, ms: longer than the time between two renewals and any try together. A mail may take 600 s (`mail.timeoutSeconds`), and before that the answer to its claim 20 s. */
+/**
+ * How long claims last after their owner's last renewal, ms: longer than the time between two renewals and any try
+ * together. A mail may take 600 s (`mail.timeoutSeconds`), and before that the answer to its claim 20 s.
+ */
 export const noticeLeaseMs = 900_000;
 
-/** The outbox. Each device has a bounded number of notices, which `makeRoom` sees to. A notice is worked on by whoever claimed it; each step is a compare-and-set. */
+/**
+ * The outbox. Each device has a bounded number of notices, which `makeRoom` sees to. A notice is worked on by whoever
+ * claimed it; each step is a compare-and-set.
+ */
 export interface NoticeStore {
-  /** Notices of a channel that may be sent now, those due first at first; not those that are being sent. One question looks at a bounded number of them: there may be more though it gives none. */
+  /**
+   * Notices of a channel that may be sent now, those due first at first; not those that are being sent. One question
+   * looks at a bounded number of them: there may be more though it gives none.
+   */
   due(channel: NoticeChannel, now: number, ask: DueAsk): Promise<Due>;
   /** When the next queued notice of any channel is due; undefined: none waits. */
   nextDue(): Promise<number | undefined>;
   /**
-   * Makes a queued notice `sending`, and in the same transaction takes its places in the device's daily counter for an e-mail or SMS that holds none.
-   * Places that it holds of another day, or another number of them, are given back for those it needs of this day. `limit`: the day has fewer places left, and the notice is suppressed now.
-   * `gone`: it is not queued any more, or its device is gone.
-   * With a pause a notice that was never tried may be too soon. `waits`: it stays queued until the interval is over; `repeated`: it is suppressed now. See `NoticePause`.
+   * Makes a queued notice `sending`, and in the same transaction takes its places in the device's daily counter for an
+   * e-mail or SMS that holds none. Places that it holds of another day, or another number of them, are given back for
+   * those it needs of this day. `limit`: the day has fewer places left, and the notice is suppressed now. `gone`: it is
+   * not queued any more, or its device is gone. With a pause a notice that was never tried may be too soon. `waits`: it
+   * stays queued until the interval is over; `repeated`: it is suppressed now. See `NoticePause`.
    */
   claim(
     key: number,
@@ -270,34 +305,45 @@ export interface NoticeStore {
     counter: DayPlaces | undefined,
     pause?: PauseAsk,
   ): Promise<"claimed" | "limit" | "gone" | "waits" | "repeated">;
-  /** Records that a notice of the subject does not go out, so that older notices which wait for the end of a pause do not go out as the newest. */
+  /**
+   * Records that a notice of the subject does not go out, so that older notices which wait for the end of a pause do
+   * not go out as the newest.
+   */
   passOver(key: number, pause: PauseAsk): Promise<void>;
-  /** Ends a try. `lost`: this process has no claim of the notice, which stays as it is: it was recorded before, or another process has taken the notice over. A place in the counter is given back where the notice is not sent after all (`failed`, `suppressed`); while it waits for another try it keeps it. */
+  /**
+   * Ends a try. `lost`: this process has no claim of the notice, which stays as it is: it was recorded before, or
+   * another process has taken the notice over. A place in the counter is given back where the notice is not sent after
+   * all (`failed`, `suppressed`); while it waits for another try it keeps it.
+   */
   finish(key: number, outcome: NoticeOutcome, now: number): Promise<"recorded" | "lost">;
   /** Makes notices wait until then; those that are not queued stay as they are. */
   postpone(keys: readonly number[], dueAt: number): Promise<void>;
   /** Counts the queued notices, of all channels; those of a removed device until they are deleted. */
   backlog(): Promise<NoticeBacklog>;
   /**
-   * Renews the claims of the notices that this process works on (`underWay`, by their keys). Called at the start, and then several times in `noticeLeaseMs`. Queues again, keeping their
-   * places, what this process has claimed and does not work on, since the claim was not answered; and what others claimed, if they renewed no claim for `noticeLeaseMs`. How many these
-   * were. `now`: monotonic ms.
+   * Renews the claims of the notices that this process works on (`underWay`, by their keys). Called at the start, and
+   * then several times in `noticeLeaseMs`. Queues again, keeping their places, what this process has claimed and does
+   * not work on, since the claim was not answered; and what others claimed, if they renewed no claim for
+   * `noticeLeaseMs`. How many these were. `now`: monotonic ms.
    */
   renew(now: number, underWay: readonly number[]): Promise<number>;
-  /** Queues again, keeping their places, what others claimed whose runs have ended, as far as the engine knows that. How many these were. */
+  /**
+   * Queues again, keeping their places, what others claimed whose runs have ended, as far as the engine knows that. How
+   * many these were.
+   */
   takeUp(): Promise<number>;
   /** Newest first. */
   list(device: DeviceKey, range: NoticeRange): Promise<readonly Notice[]>;
   page(device: DeviceKey, ask: PageAsk, states?: readonly NoticeState[]): Promise<Page<Notice>>;
   find(device: DeviceKey, id: string): Promise<Notice | undefined>;
   /**
-   * Queues a final notice once more, by hand: its tries begin anew, and it takes a new place in the counters. `open`: it is not final, or gone;
-   * `limit`: it was done that often already.
+   * Queues a final notice once more, by hand: its tries begin anew, and it takes a new place in the counters. `open`:
+   * it is not final, or gone; `limit`: it was done that often already.
    */
   resend(key: number, now: number, most: number): Promise<Notice | "open" | "limit">;
   /**
-   * One step towards the bound of a device that made notices since it was last looked at: its oldest notices that ended are deleted. Where there are none left,
-   * the oldest that wait fail, and give back their places in the counters.
+   * One step towards the bound of a device that made notices since it was last looked at: its oldest notices that ended
+   * are deleted. Where there are none left, the oldest that wait fail, and give back their places in the counters.
    */
   makeRoom(now: number): Promise<NoticeRoom>;
   /** Deletes at most `limit` pauses whose last message was due before then. Returns how many. */

@@ -11,8 +11,9 @@ export type TrialStep =
 /** What a rule would do, without there being one. */
 export interface AlertTrial {
   /**
-   * Runs a rule over a device's history, both ends inclusive, epoch ms: what it would have raised, and what would have been over, had all come in order.
-   * Reads in pieces of bounded size, with a progress after each. Nobody is told, nothing is stored. The rule must be one that its checks let pass.
+   * Runs a rule over a device's history, both ends inclusive, epoch ms: what it would have raised, and what would have
+   * been over, had all come in order. Reads in pieces of bounded size, with a progress after each. Nobody is told,
+   * nothing is stored. The rule must be one that its checks let pass.
    */
   run(
     fields: AlertRuleFields,

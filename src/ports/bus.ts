@@ -19,8 +19,8 @@ export interface ReachChange extends Seen {
   readonly id: string;
   readonly key: DeviceKey;
   /**
-   * The process reaches it from now on, or on another way; absent: not, or no longer. Of two processes that reach a device, the one with the higher mark does: whoever takes
-   * it over takes a higher one.
+   * The process reaches it from now on, or on another way; absent: not, or no longer. Of two processes that reach a
+   * device, the one with the higher mark does: whoever takes it over takes a higher one.
    */
   readonly mark?: number;
 }
@@ -52,7 +52,10 @@ export type BusEvent =
   | { readonly type: "rulesChanged"; readonly accountKey: number }
   /** A commit changed these devices, or failed and may have. */
   | { readonly type: "committed"; readonly devices: readonly CommittedDevice[] }
-  /** The process that tells heard of these devices, and there was nothing to store. It tells so once a second, while there are others. */
+  /**
+   * The process that tells heard of these devices, and there was nothing to store. It tells so once a second, while
+   * there are others.
+   */
   | { readonly type: "heard"; readonly devices: readonly HeardDevice[] }
   /** Somebody acknowledged or closed alerts of an account. */
   | { readonly type: "alertsHandled"; readonly accountKey: number; readonly ids: readonly string[] }
@@ -60,7 +63,10 @@ export type BusEvent =
   | { readonly type: "commandChanged"; readonly command: Command; readonly underWay?: true }
   /** How these devices came to the process that tells, and whether it reaches them. */
   | { readonly type: "reachChanged"; readonly devices: readonly ReachChange[] }
-  /** A device spoke to this process by datagrams: whoever reaches it, and has heard nothing of it for so long, reaches it no longer. */
+  /**
+   * A device spoke to this process by datagrams: whoever reaches it, and has heard nothing of it for so long, reaches
+   * it no longer.
+   */
   | { readonly type: "reachWanted"; readonly id: string; readonly quietSeconds: number }
   /** A device answered a command by its name, and this process has asked it nothing. */
   | { readonly type: "commandAnswered"; readonly id: string; readonly result: CommandResult }

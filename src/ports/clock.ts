@@ -6,7 +6,9 @@ export interface Clock {
   monotonic(): number;
 }
 
-/** How far the wall clock is to be trusted, by what devices report: one that was set a year ahead makes everything old. */
+/**
+ * How far the wall clock is to be trusted, by what devices report: one that was set a year ahead makes everything old.
+ */
 export interface ClockTrust {
   /** Whether what is old by it may be deleted. */
   mayDelete(): boolean;

@@ -11,7 +11,10 @@ export interface RuleCommand extends Omit<AlertCommand, "delaySeconds"> {
   readonly userKey: number;
 }
 
-/** What became of it. `accepted`: there is a record of the command, which tells the rest · `suppressed`: the device's daily SMS are used up. */
+/**
+ * What became of it. `accepted`: there is a record of the command, which tells the rest · `suppressed`: the device's
+ * daily SMS are used up.
+ */
 export type CommandRun = Delivery | { readonly outcome: "suppressed"; readonly reason: string };
 
 /** Sends the commands of rules, each in the name and with the rights that its user has at that moment. */

@@ -7,11 +7,17 @@ export type NewCommand = Omit<Command, "key">;
 
 /** What a step of a command changes beside its state. */
 export type CommandChange = Partial<Pick<Command, "sentAt" | "finishedAt" | "reply" | "failure">> & {
-  /** What the SMS gateway calls the message's parts, by which delivery receipts name them; null for one that it gave no name. They replace those of an earlier try. */
+  /**
+   * What the SMS gateway calls the message's parts, by which delivery receipts name them; null for one that it gave no
+   * name. They replace those of an earlier try.
+   */
   readonly smsIds?: readonly (string | null)[];
 };
 
-/** What a command must be for a step. `ours`: sent, and by this process; so what becomes of it is recorded by who sent it, and by nobody else. */
+/**
+ * What a command must be for a step. `ours`: sent, and by this process; so what becomes of it is recorded by who sent
+ * it, and by nobody else.
+ */
 export type StepFrom = CommandState | "ours";
 
 /** What is known of the parts of a command by SMS: all were delivered, one will not be, or more is to come. */
@@ -24,11 +30,14 @@ export interface MadeCommand {
 }
 
 /**
- * Records of commands. Each step is a compare-and-set, so that of two who act on the same command one wins. Each device has a bounded number of records:
- * a new one makes the oldest that ended go, and those that wait stay.
+ * Records of commands. Each step is a compare-and-set, so that of two who act on the same command one wins. Each device
+ * has a bounded number of records: a new one makes the oldest that ended go, and those that wait stay.
  */
 export interface CommandStore {
-  /** `existing`: the user has used this idempotency key for this device before; nothing was made. `missing`: the device is gone meanwhile. */
+  /**
+   * `existing`: the user has used this idempotency key for this device before; nothing was made. `missing`: the device
+   * is gone meanwhile.
+   */
   create(command: NewCommand): Promise<MadeCommand | "missing">;
   /** As `create`, unless `mostWaiting` commands already wait for the device. */
   enqueue(command: NewCommand, mostWaiting: number): Promise<MadeCommand | "missing" | "full">;
@@ -40,7 +49,10 @@ export interface CommandStore {
   page(device: DeviceKey, ask: PageAsk): Promise<Page<Command>>;
   /** Those that wait for the device's connection, oldest first, after the command of that key; expired ones too. */
   queued(device: DeviceKey, after: number, limit: number): Promise<readonly Command[]>;
-  /** The command after the step; undefined where it was none of `from`, or its failure not the one that is given. A step to `sent` makes the command this process's. */
+  /**
+   * The command after the step; undefined where it was none of `from`, or its failure not the one that is given. A step
+   * to `sent` makes the command this process's.
+   */
   step(
     key: number,
     from: readonly StepFrom[],
@@ -48,7 +60,10 @@ export interface CommandStore {
     change: CommandChange,
     failure?: string,
   ): Promise<Command | undefined>;
-  /** Records what became of the part that the gateway calls so, and tells what is known of its command now; the newest where several were called so. */
+  /**
+   * Records what became of the part that the gateway calls so, and tells what is known of its command now; the newest
+   * where several were called so.
+   */
   receipt(
     smsId: string,
     delivered: boolean,
@@ -60,8 +75,9 @@ export interface CommandStore {
   /** Ids of devices for whose connection commands wait, at most `limit`. */
   waitingDevices(limit: number): Promise<readonly string[]>;
   /**
-   * One bounded step of deleting the records that ended before a moment (those that are sent and got no answer: were sent), with what was made after it left alone:
-   * looks at `limit` records after that key. Tells how many it deleted, and the key to go on after; no key: that was all.
+   * One bounded step of deleting the records that ended before a moment (those that are sent and got no answer: were
+   * sent), with what was made after it left alone: looks at `limit` records after that key. Tells how many it deleted,
+   * and the key to go on after; no key: that was all.
    */
   deleteEnded(
     before: number,

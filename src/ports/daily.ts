@@ -9,7 +9,10 @@ export interface DailyLimits {
   readonly account: number;
 }
 
-/** What came of taking places of a day. `device`: the device has none left, or is gone · `account`: all of its account have none left. */
+/**
+ * What came of taking places of a day. `device`: the device has none left, or is gone · `account`: all of its account
+ * have none left.
+ */
 export type DailyTaken = "taken" | "device" | "account";
 
 /** So many of each kind. */

@@ -8,9 +8,10 @@ export interface DeviceReply {
 }
 
 /**
- * What became of a command that was given to a connection. `notConnected`: nobody to write to · `withheld`: the caller had it not written · `noForm`: the protocol wraps no commands ·
- * `refused`: its form can't carry this text, for the reason given · `answered`: the device's reply · `sent`: written, and no reply came in time ·
- * `lost`: written, and the connection ended before a reply could come. Nothing was written for the first four.
+ * What became of a command that was given to a connection. `notConnected`: nobody to write to · `withheld`: the caller
+ * had it not written · `noForm`: the protocol wraps no commands · `refused`: its form can't carry this text, for the
+ * reason given · `answered`: the device's reply · `sent`: written, and no reply came in time · `lost`: written, and the
+ * connection ended before a reply could come. Nothing was written for the first four.
  */
 export type Dispatched =
   | { readonly outcome: "notConnected" | "withheld" | "noForm" }
@@ -20,7 +21,10 @@ export type Dispatched =
       readonly outcome: "sent";
       /** The text of a reply that came in time and may be this command's, or an earlier one's that was not answered. */
       readonly unclear?: string;
-      /** The reply that comes late, or is known to be this command's only later; undefined: none came. It may stay open as long as the connection. */
+      /**
+       * The reply that comes late, or is known to be this command's only later; undefined: none came. It may stay open
+       * as long as the connection.
+       */
       readonly later: Promise<DeviceReply | undefined>;
     }
   | { readonly outcome: "lost" };
@@ -29,8 +33,9 @@ export type Dispatched =
 export interface Dispatcher {
   /**
    * Writes to the device and waits for its answer. One at a time for each device: a second one waits for the first.
-   * `beforeWrite` is called once all else is settled and the bytes are about to be given to the connection; false, and they are not. Where it
-   * rejects, nothing is written and so does the call. `notConnected` after it: the connection ended meanwhile, and nothing was written.
+   * `beforeWrite` is called once all else is settled and the bytes are about to be given to the connection; false, and
+   * they are not. Where it rejects, nothing is written and so does the call. `notConnected` after it: the connection
+   * ended meanwhile, and nothing was written.
    */
   dispatch(
     device: string,
@@ -39,8 +44,8 @@ export interface Dispatcher {
     beforeWrite: () => Promise<boolean>,
   ): Promise<Dispatched>;
   /**
-   * Tells each time that a device is reached anew (it connected, or identified again), after the reply to the message that said so:
-   * what waits for it can be sent now.
+   * Tells each time that a device is reached anew (it connected, or identified again), after the reply to the message
+   * that said so: what waits for it can be sent now.
    */
   onReachable(listener: (device: string) => void): void;
   /** Which process the device is connected to: that one writes what is queued for it. */

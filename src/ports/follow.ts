@@ -15,7 +15,10 @@ export interface StepFacts {
   readonly inputsActive: number;
 }
 
-/** A record that has just been appended, with what rules and the fold see of it: readings as they were said, so that nothing is parsed. */
+/**
+ * A record that has just been appended, with what rules and the fold see of it: readings as they were said, so that
+ * nothing is parsed.
+ */
 export type FreshRecord = SaidRecord & Observation & StepFacts;
 
 /** What one append brought of a device, in the order in which it came. */
@@ -26,9 +29,14 @@ export interface AppendedRecords {
 
 /** Takes what was appended; the follower implements it. */
 export interface Following {
-  /** Called once for each append, in their order, as soon as it is on disk and before anybody is told. Returns at once, and never throws. `place`: what the append answered. */
+  /**
+   * Called once for each append, in their order, as soon as it is on disk and before anybody is told. Returns at once,
+   * and never throws. `place`: what the append answered.
+   */
   appended(batch: readonly AppendedRecords[], place: number): void;
-  /** An append failed for good, and may be on disk all the same: what of these event times was appended is not followed. */
+  /**
+   * An append failed for good, and may be on disk all the same: what of these event times was appended is not followed.
+   */
   mayBeAppended(device: DeviceKey, span: { readonly from: number; readonly to: number }): void;
   /** The device was heard of without anything to store. */
   heard(device: Pick<WatchedDevice, "key" | "id">, now: number): void;
@@ -39,7 +47,10 @@ export interface Following {
   onRoom(listener: () => void): void;
 }
 
-/** Heads of devices as they are now: what was appended before the call is in them, and their ended days are in the store. Rejects with `StoreUnavailable` where a head must be read and can't. */
+/**
+ * Heads of devices as they are now: what was appended before the call is in them, and their ended days are in the
+ * store. Rejects with `StoreUnavailable` where a head must be read and can't.
+ */
 export interface Heads {
   head(device: DeviceKey): DeviceHead | undefined | Promise<DeviceHead | undefined>;
 }
@@ -66,7 +77,10 @@ export interface DaysAsk {
 
 /** Where it is kept what follows from records. Rejects with `StoreUnavailable`, as all of the store. */
 export interface FollowStore {
-  /** In the order asked. Undefined: the device was never followed. One that is damaged rejects with `StoreUnavailable` and trouble `damaged`. */
+  /**
+   * In the order asked. Undefined: the device was never followed. One that is damaged rejects with `StoreUnavailable`
+   * and trouble `damaged`.
+   */
   heads(devices: readonly DeviceKey[]): Promise<readonly (DeviceHead | undefined)[]>;
   /** Devices whose heads have late days, in the order of their keys: those behind one, so many at most. */
   lateDevices(after: DeviceKey, limit: number): Promise<readonly DeviceKey[]>;
@@ -76,7 +90,10 @@ export interface FollowStore {
   days(device: DeviceKey, ask: DaysAsk): Promise<readonly Day[]>;
   /** Sums of the days before one, those that were deleted included. Today is in the head. */
   sumsBefore(device: DeviceKey, day: number): Promise<TotalsSums>;
-  /** What the ended days before one hold, of each device in the order asked. `from` and `to`: event times of the first and the last record, to the day. */
+  /**
+   * What the ended days before one hold, of each device in the order asked. `from` and `to`: event times of the first
+   * and the last record, to the day.
+   */
   daysBefore(
     devices: readonly DeviceKey[],
     before: number,

@@ -21,9 +21,15 @@ export interface HistoryRange {
 /** Some of a history's records, in order, as the JSON objects of the API's Location or Reading, joined by commas. */
 export type HistoryChunk = JsonPiece;
 
-/** Histories: what trackers said, with the totals and alerts that follow from it. A part that is damaged rejects with `StoreUnavailable` and trouble `damaged`. */
+/**
+ * Histories: what trackers said, with the totals and alerts that follow from it. A part that is damaged rejects with
+ * `StoreUnavailable` and trouble `damaged`.
+ */
 export interface Histories {
-  /** Reads in chunks of bounded size, so that a long history costs no memory. Records appended meanwhile may or may not appear. */
+  /**
+   * Reads in chunks of bounded size, so that a long history costs no memory. Records appended meanwhile may or may not
+   * appear.
+   */
   history(device: DeviceKey, range: HistoryRange): AsyncIterable<HistoryChunk>;
   /** The same for programs: some records at a time, with their totals. */
   records(

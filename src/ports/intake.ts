@@ -11,12 +11,17 @@ export interface Guard {
   readonly secretHash?: string;
 }
 
-/** A device that may report now. Held by a connection; `live` turns false when the device is deleted, changed or expires, or was not asked for in a while. */
+/**
+ * A device that may report now. Held by a connection; `live` turns false when the device is deleted, changed or
+ * expires, or was not asked for in a while.
+ */
 export interface Admitted extends WatchedDevice {
   readonly status: "admitted";
   /** Model of the tracker (the device's tag `model`), where a protocol's variants can't be told from the bytes. */
   readonly model?: string | undefined;
-  /** How the tracker was configured to write its messages (the device's tag `format`), where the bytes do not say that. */
+  /**
+   * How the tracker was configured to write its messages (the device's tag `format`), where the bytes do not say that.
+   */
   readonly format?: string | undefined;
   /** Its messages are taken whatever their checksum says (the device's tag `checksums` is `ignore`). */
   readonly ignoresChecksums?: boolean;
@@ -45,7 +50,8 @@ export type Admission = Admitted | NotAdmitted;
 
 /**
  * What became of the reports of one message. `stored`: on disk, as well as every exact repeat; the tracker may be told.
- * `refused`: the device expired or was deleted meanwhile; nothing is stored and nothing is told. `failed`: a defect of ours kept them from being stored; nothing is told.
+ * `refused`: the device expired or was deleted meanwhile; nothing is stored and nothing is told. `failed`: a defect of
+ * ours kept them from being stored; nothing is told.
  */
 export type Outcome = "stored" | "refused" | "failed";
 
@@ -57,7 +63,9 @@ export interface Intake {
   recall(ids: readonly string[]): Admitted | undefined;
   /** The same by asking the store, whatever is remembered. */
   ask(ids: readonly string[]): Admission | Promise<Admission>;
-  /** By which way the device reports now. One that is new is recorded; the first that the device ever takes is trusted. */
+  /**
+   * By which way the device reports now. One that is new is recorded; the first that the device ever takes is trusted.
+   */
   spoke(device: Admitted, by: CameBy): SpokenWay;
   /** The device's commands may go this way from now on; it is recorded. */
   trust(device: Admitted, way: SpokenWay): void;
@@ -70,7 +78,10 @@ export interface Intake {
   heard(device: Admitted, receivedAt: number): void;
   /** True while too much waits to read from sockets; `onDrained` tells when to go on. */
   readonly congested: boolean;
-  /** Whether to read more of a device. Not while more would crowd out others, because too much of the device or its account waits. `onDrained` tells when to ask again. */
+  /**
+   * Whether to read more of a device. Not while more would crowd out others, because too much of the device or its
+   * account waits. `onDrained` tells when to ask again.
+   */
   takes(device: Admitted): boolean;
   onDrained(listener: () => void): void;
 }

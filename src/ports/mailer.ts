@@ -8,7 +8,10 @@ export interface Mail {
   readonly id: string;
 }
 
-/** What became of handing something to a peer. `accepted`: it took it · `refused`: it never will · `unavailable`: trying again later may help. */
+/**
+ * What became of handing something to a peer. `accepted`: it took it · `refused`: it never will · `unavailable`: trying
+ * again later may help.
+ */
 export type Delivery =
   | { readonly outcome: "accepted"; readonly peerId: string }
   | { readonly outcome: "refused"; readonly reason: string }

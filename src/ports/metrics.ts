@@ -9,9 +9,9 @@ export interface Histogram {
 }
 
 /**
- * Registration of what /metrics shows. Names are Prometheus names with the prefix `waybeam_`; a family is registered once, its series are
- * made on first use and kept, so hot paths hold the handle and pay one addition. Label values come from closed sets only
- * (protocol ids, causes, route patterns): never device ids or addresses.
+ * Registration of what /metrics shows. Names are Prometheus names with the prefix `waybeam_`; a family is registered
+ * once, its series are made on first use and kept, so hot paths hold the handle and pay one addition. Label values come
+ * from closed sets only (protocol ids, causes, route patterns): never device ids or addresses.
  */
 export interface Metrics {
   counter<L extends string>(

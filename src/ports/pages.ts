@@ -1,4 +1,7 @@
-/** Asks a list for the rows after a place: at most `limit`, and at most `bytes` stored bytes unless the first row has more. */
+/**
+ * Asks a list for the rows after a place: at most `limit`, and at most `bytes` stored bytes unless the first row has
+ * more.
+ */
 export interface PageAsk<K = number> {
   /** Absent: from the start. */
   readonly after?: K | undefined;

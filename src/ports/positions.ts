@@ -5,34 +5,55 @@ import type { Totals } from "../model/location.ts";
 import type { SaidRecord } from "../model/said.ts";
 
 /**
- * Where positions are kept: what trackers said, and nothing that is derived from it. Two engines implement it; one contract suite runs against both.
- * Every call rejects with `StoreUnavailable` while the engine can't be used, and works again by itself. No append fails because of what one device sent or has.
+ * Where positions are kept: what trackers said, and nothing that is derived from it. Two engines implement it; one
+ * contract suite runs against both. Every call rejects with `StoreUnavailable` while the engine can't be used, and
+ * works again by itself. No append fails because of what one device sent or has.
  */
 export interface PositionStore {
   /**
-   * One durable commit, which reads nothing. It resolves when all of it is on disk; it waits while the engine is full (`PositionFigures.logBytes`). If it rejects, it may have been done:
-   * append the same again, since repeats are dropped when they are read.
-   * Answers the place of the append, for `followed`: places are of this process, and later appends have higher ones. An append of nothing answers the place of the last one that is known.
+   * One durable commit, which reads nothing. It resolves when all of it is on disk; it waits while the engine is full
+   * (`PositionFigures.logBytes`). If it rejects, it may have been done: append the same again, since repeats are
+   * dropped when they are read. Answers the place of the append, for `followed`: places are of this process, and later
+   * appends have higher ones. An append of nothing answers the place of the last one that is known.
    */
   append(batch: readonly DeviceRecords[]): Promise<number>;
   /**
-   * What was appended of devices that this process follows, and what it does not know of: what stands there from before its start, and what other processes appended. Some devices at a time;
-   * each is given once. `how`: `all` looks everywhere, `new` only for what others have just appended.
+   * What was appended of devices that this process follows, and what it does not know of: what stands there from before
+   * its start, and what other processes appended. Some devices at a time; each is given once. `how`: `all` looks
+   * everywhere, `new` only for what others have just appended.
    */
   unfollowed(how: "all" | "new"): AsyncIterable<Unfollowed>;
-  /** Event times of what is not known to be followed, of devices that other processes follow, in the order asked. What it lacks stands in heads that are read afterwards. */
+  /**
+   * Event times of what is not known to be followed, of devices that other processes follow, in the order asked. What
+   * it lacks stands in heads that are read afterwards.
+   */
   pending(devices: readonly DeviceKey[]): Promise<readonly (Omit<UnfollowedSpan, "device"> | undefined)[]>;
-  /** Everything that was appended up to this place is followed, or noted durably as late: an engine with a log packs it no sooner. Not durable by itself: it may be forgotten over a kill. */
+  /**
+   * Everything that was appended up to this place is followed, or noted durably as late: an engine with a log packs it
+   * no sooner. Not durable by itself: it may be forgotten over a kill.
+   */
   followed(place: number): void;
-  /** This process follows these shares of the devices no longer. `areFollowed`: all that it knew of them is followed. What it did not note as followed is the next one's to follow. */
+  /**
+   * This process follows these shares of the devices no longer. `areFollowed`: all that it knew of them is followed.
+   * What it did not note as followed is the next one's to follow.
+   */
   left(buckets: readonly number[], areFollowed: boolean): Promise<void>;
-  /** A device's records in a range of event time, ordered by event time and then by arrival, repeats dropped. Reads every append that has resolved. */
+  /**
+   * A device's records in a range of event time, ordered by event time and then by arrival, repeats dropped. Reads
+   * every append that has resolved.
+   */
   read(device: DeviceKey, range: PositionRange): Promise<PositionPage>;
   /** The first records of spans of several devices, as `read` gives them, in the order asked. */
   readEach(spans: readonly UnfollowedSpan[], limit: number): Promise<readonly PositionPage[]>;
-  /** Folds the same records, and writes them as JSON: so that an engine with threads of its own does so there. A page of bounded size. */
+  /**
+   * Folds the same records, and writes them as JSON: so that an engine with threads of its own does so there. A page of
+   * bounded size.
+   */
   render(device: DeviceKey, ask: RenderAsk): Promise<RenderedPage>;
-  /** Deletes a device's records from before a moment, and keeps dropping what comes of that time. `Infinity`: the device is gone. The moment never goes back. */
+  /**
+   * Deletes a device's records from before a moment, and keeps dropping what comes of that time. `Infinity`: the device
+   * is gone. The moment never goes back.
+   */
   deleteBefore(device: DeviceKey, moment: number): Promise<void>;
   figures(): PositionFigures;
   close(): Promise<void>;
@@ -92,11 +113,16 @@ export interface RenderAsk extends PositionRange {
   readonly behind: PositionPlace;
   /** The most records to write. */
   readonly limit: number;
-  /** km, which are added to the mileage of the API's Locations. Undefined: Readings are written, and nothing is folded. */
+  /**
+   * km, which are added to the mileage of the API's Locations. Undefined: Readings are written, and nothing is folded.
+   */
   readonly odometerStart: number | undefined;
   /** What rules found, by event time. It is shown at the last record of the moment. */
   readonly found: ReadonlyMap<number, LocationAlerts>;
-  /** The memory of an earlier page that nobody reads any more: it is handed over. New memory for each page would wait for the collector by the hundred MB. */
+  /**
+   * The memory of an earlier page that nobody reads any more: it is handed over. New memory for each page would wait
+   * for the collector by the hundred MB.
+   */
   readonly spare?: ArrayBuffer;
 }
 

@@ -15,7 +15,10 @@ export interface Contact extends Pick<Seen, "protocol" | "at"> {
 /** A device. One that is registered anew under the same id has another key, and nothing came from it. */
 export type PresentDevice = Pick<Device, "id" | "key">;
 
-/** Where devices were last seen, by whichever process; in memory, so it begins with the process's start, and holds those that were seen last. */
+/**
+ * Where devices were last seen, by whichever process; in memory, so it begins with the process's start, and holds those
+ * that were seen last.
+ */
 export interface Presence {
   lastSeen(device: PresentDevice): Seen | undefined;
   /** Undefined: nothing came from it since the start. */

@@ -29,8 +29,9 @@ export interface RememberedKnock extends Omit<Knock, "device" | "transport"> {
 }
 
 /**
- * A bounded list of trackers that were not let in. Nothing that they sent is kept. Those that no device is registered for belong to whoever runs the service;
- * all others belong to the account of their device, and only it may see them. Whoever has most entries makes room first: an address, all datagrams together, or the account where there is one.
+ * A bounded list of trackers that were not let in. Nothing that they sent is kept. Those that no device is registered
+ * for belong to whoever runs the service; all others belong to the account of their device, and only it may see them.
+ * Whoever has most entries makes room first: an address, all datagrams together, or the account where there is one.
  */
 export interface Quarantine {
   add(knock: Knock): void;
@@ -38,7 +39,9 @@ export interface Quarantine {
   unknown(): readonly RememberedKnock[];
   /** Those that said they are this device, the last seen first. */
   ofDevice(id: string): readonly RememberedKnock[];
-  /** Identifiers that are a device's from now on: what is remembered of them belongs to its account, and is forgotten. */
+  /**
+   * Identifiers that are a device's from now on: what is remembered of them belongs to its account, and is forgotten.
+   */
   registered(ids: readonly string[]): void;
   /** The device is gone. */
   removed(id: string): void;

@@ -20,7 +20,10 @@ export interface NewCode {
   readonly expires: number;
   /** UTC day, in which codes are counted. */
   readonly day: string;
-  /** Day of the account, in which its e-mails and SMS are counted; how many it may send in it; and how many the message is. */
+  /**
+   * Day of the account, in which its e-mails and SMS are counted; how many it may send in it; and how many the message
+   * is.
+   */
   readonly accountDay: string;
   readonly accountLimit: number;
   readonly parts: number;
@@ -37,8 +40,9 @@ export interface CodeLimits {
 }
 
 /**
- * What came of asking. `asked`: the code is to be sent now · `known`: the recipient has answered, or a code is good still · `address`, `account`: there
- * were so many codes today · `sent`: the account's e-mails or SMS of the day are used up · `full`: the account has so many recipients.
+ * What came of asking. `asked`: the code is to be sent now · `known`: the recipient has answered, or a code is good
+ * still · `address`, `account`: there were so many codes today · `sent`: the account's e-mails or SMS of the day are
+ * used up · `full`: the account has so many recipients.
  */
 export type Asked =
   | { readonly outcome: "asked" | "known"; readonly recipient: OutsideRecipient }
@@ -50,8 +54,8 @@ export interface RecipientStore {
   /** Of an account, in the order of their making. */
   page(accountKey: number, ask: PageAsk): Promise<Page<OutsideRecipient>>;
   /**
-   * Records a code that is to be sent, with its places in all limits: of all or of none. It ends the code before. At the limit of recipients one that was
-   * asked before today, did not answer and whose code has ended makes room.
+   * Records a code that is to be sent, with its places in all limits: of all or of none. It ends the code before. At
+   * the limit of recipients one that was asked before today, did not answer and whose code has ended makes room.
    */
   ask(name: RecipientName, code: NewCode, limits: CodeLimits, now: number): Promise<Asked>;
   /** Lets a code that was sent be good until then; undefined: another one was asked for since, or it was used. */
@@ -59,8 +63,8 @@ export interface RecipientStore {
   /** Ends a code that could not be sent; its places stay taken. One that was asked for since stays. */
   withdraw(key: number, hash: string): Promise<void>;
   /**
-   * Confirms within the code's time, or refuses at any. `wrong`: no such recipient, no such code, or its time is over: nobody can tell them apart. So many
-   * wrong ones end the code.
+   * Confirms within the code's time, or refuses at any. `wrong`: no such recipient, no such code, or its time is over:
+   * nobody can tell them apart. So many wrong ones end the code.
    */
   answer(
     name: RecipientName,
@@ -70,8 +74,8 @@ export interface RecipientStore {
     now: number,
   ): Promise<OutsideRecipient | "wrong">;
   /**
-   * Forgets a recipient of the account. `refused`: it must not be asked again, so it stays · `asked`: codes of this UTC day are counted by it · `missing`: there is
-   * none.
+   * Forgets a recipient of the account. `refused`: it must not be asked again, so it stays · `asked`: codes of this UTC
+   * day are counted by it · `missing`: there is none.
    */
   remove(accountKey: number, id: string, day: string): Promise<"removed" | "refused" | "asked" | "missing">;
 }

@@ -10,10 +10,16 @@ export interface OldPositions {
 
 /** Deletes old positions; the follower implements it, because it owns the heads of devices. */
 export interface PositionKeeper {
-  /** Event time before which positions of a device were deleted. Undefined: none was. No promise if the device's head is in memory. */
+  /**
+   * Event time before which positions of a device were deleted. Undefined: none was. No promise if the device's head is
+   * in memory.
+   */
   keptFrom(device: DeviceKey): number | undefined | Promise<number | undefined>;
   /** What `deleteBefore` would delete of each of these devices, in the order asked. */
   oldPositions(devices: readonly DeviceKey[], before: number): Promise<readonly OldPositions[]>;
-  /** Deletes a device's positions of the UTC days that ended before an event time. From then on, no record of these days is read. No totals change. How many records it deleted. */
+  /**
+   * Deletes a device's positions of the UTC days that ended before an event time. From then on, no record of these days
+   * is read. No totals change. How many records it deleted.
+   */
   deleteBefore(device: DeviceKey, before: number): Promise<number>;
 }

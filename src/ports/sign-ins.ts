@@ -6,7 +6,8 @@ export type ChosenSignIns = { readonly only: number } | { readonly but: number }
 /** Who is signed in with a browser. All of a user's are deleted with the user. */
 export interface SignInStore {
   /**
-   * Undefined: the user is gone. A user has at most `most` of them: those that were not used for longest make room. `ended`: the hashes of their tokens.
+   * Undefined: the user is gone. A user has at most `most` of them: those that were not used for longest make room.
+   * `ended`: the hashes of their tokens.
    */
   create(
     signIn: NewSignIn,

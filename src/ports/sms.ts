@@ -2,9 +2,11 @@
 export type SmsBody = { readonly text: string } | { readonly bytes: Uint8Array };
 
 /**
- * What the gateway said. `accepted`: it took the message, under these ids (one for each part; null where it gave none) · `refused`: it never will, for the
- * reason given · `unavailable`: it can't be reached or asks to come later; trying again may help. `maybe`: the connection broke after the message was handed
- * over. `throttled`: it works and only asks for less. `sent`: parts of a message that is not sent as a whole which were handed over all the same, and are paid; absent: none.
+ * What the gateway said. `accepted`: it took the message, under these ids (one for each part; null where it gave none)
+ * · `refused`: it never will, for the reason given · `unavailable`: it can't be reached or asks to come later; trying
+ * again may help. `maybe`: the connection broke after the message was handed over. `throttled`: it works and only asks
+ * for less. `sent`: parts of a message that is not sent as a whole which were handed over all the same, and are paid;
+ * absent: none.
  */
 export type SmsResult =
   | { readonly outcome: "accepted"; readonly ids: readonly (string | null)[] }
@@ -34,8 +36,9 @@ export interface SmsSender {
   parts(body: SmsBody): number;
   send(to: string, body: SmsBody): Promise<SmsResult>;
   /**
-   * A receipt may come before the caller of `send` has recorded the ids that it names, and more than once. The gateway is told that it arrived when what
-   * every listener gives has resolved; where one rejects, it is asked to deliver the receipt again.
+   * A receipt may come before the caller of `send` has recorded the ids that it names, and more than once. The gateway
+   * is told that it arrived when what every listener gives has resolved; where one rejects, it is asked to deliver the
+   * receipt again.
    */
   onReceipt(listener: (receipt: SmsReceipt) => Promise<void>): void;
   close(): Promise<void>;

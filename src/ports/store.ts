@@ -17,7 +17,8 @@ import type { SecondFactorStore, SignInStore } from "./sign-ins.ts";
 
 /**
  * Where everything is kept. Two engines implement it; one contract suite runs against both.
- * Every call rejects with `StoreUnavailable` while the store can't be used (full disk, locked file, lost connection), and works again by itself.
+ * Every call rejects with `StoreUnavailable` while the store can't be used (full disk, locked file, lost connection),
+ * and works again by itself.
  */
 export interface Store {
   readonly positions: PositionStore;
@@ -38,14 +39,18 @@ export interface Store {
   readonly signIns: SignInStore;
   readonly shares: ShareStore;
   readonly secondFactors: SecondFactorStore;
-  /** Resolves when positions can be written and read now. Says nothing of single devices: a damaged page of one may fail its calls all the same. */
+  /**
+   * Resolves when positions can be written and read now. Says nothing of single devices: a damaged page of one may fail
+   * its calls all the same.
+   */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * What stands behind a failure of the store. `down`: a full disk, a locked file, a lost connection · `damaged`: what is on the disk can't be read ·
- * `exhausted`: memory or time ran out over what was asked for. The last two may concern one device alone: `Store.check` tells.
+ * What stands behind a failure of the store. `down`: a full disk, a locked file, a lost connection · `damaged`: what is
+ * on the disk can't be read · `exhausted`: memory or time ran out over what was asked for. The last two may concern one
+ * device alone: `Store.check` tells.
  */
 export type StoreTrouble = "down" | "damaged" | "exhausted";
 
@@ -78,7 +83,10 @@ export class QuotaReached extends Error {
   }
 }
 
-/** What a change was judged by (`read`) is not so any more: another process has changed it. Nothing was written; read it again and judge anew. */
+/**
+ * What a change was judged by (`read`) is not so any more: another process has changed it. Nothing was written; read it
+ * again and judge anew.
+ */
 export class ChangedSince extends Error {
   override readonly name = "ChangedSince";
 }
@@ -97,7 +105,10 @@ export interface MostIdentifiers {
   readonly least: number;
 }
 
-/** Why a device can't be so. `exists`: an identifier is a device's already · `noLicense`: none of the account's is free · `identifiers`: the account holds as many as it may. */
+/**
+ * Why a device can't be so. `exists`: an identifier is a device's already · `noLicense`: none of the account's is free
+ * · `identifiers`: the account holds as many as it may.
+ */
 export type DeviceRefusal = "exists" | "noLicense" | "identifiers";
 
 /** A device with another id, and the keys of the users whose device it is. */
@@ -147,8 +158,8 @@ export interface DeviceStore {
   /** What devices with these keys are called; those that are gone are left out. */
   named(keys: readonly DeviceKey[]): Promise<readonly NamedDevice[]>;
   /**
-   * `noLicense`: the change would reactivate an expired device and none is free. Identifiers are counted where the change adds some. `read`: the device that the change was judged by; absent:
-   * whatever it is.
+   * `noLicense`: the change would reactivate an expired device and none is free. Identifiers are counted where the
+   * change adds some. `read`: the device that the change was judged by; absent: whatever it is.
    */
   replace(
     key: DeviceKey,
@@ -158,8 +169,8 @@ export interface DeviceStore {
     read?: Device,
   ): Promise<Device | DeviceRefusal | "missing">;
   /**
-   * As `replace`, with another id: the account's groups, users and rules that named the device by the old one name it by the new one. How the device reported is forgotten, since another tracker
-   * reports from now on.
+   * As `replace`, with another id: the account's groups, users and rules that named the device by the old one name it
+   * by the new one. How the device reported is forgotten, since another tracker reports from now on.
    */
   changeId(
     key: DeviceKey,
@@ -170,13 +181,19 @@ export interface DeviceStore {
   ): Promise<ChangedId | DeviceRefusal | "missing">;
   /** Identifiers that an account's devices have, expired ones too. */
   identifiersUsed(accountKey: number): Promise<number>;
-  /** Devices of all accounts whose positions are not kept for ever, each with its days: up to `limit` of them after a key, in the order of keys. */
+  /**
+   * Devices of all accounts whose positions are not kept for ever, each with its days: up to `limit` of them after a
+   * key, in the order of keys.
+   */
   retained(after: DeviceKey, limit: number): Promise<readonly RetainedDevice[]>;
   /** For how many days positions of a device are kept. Undefined: for ever, or the device is gone. */
   daysOf(device: DeviceKey): Promise<number | undefined>;
   /** Devices of an account that have no days of their own: up to `limit` of them after a key, in the order of keys. */
   withoutOwnDays(accountKey: number, after: DeviceKey, limit: number): Promise<readonly DeviceKey[]>;
-  /** Records ways by which devices reported; of a way that is recorded already, what is given now counts. Devices that are gone are left out. */
+  /**
+   * Records ways by which devices reported; of a way that is recorded already, what is given now counts. Devices that
+   * are gone are left out.
+   */
   spoke(ways: readonly { readonly device: DeviceKey; readonly way: SpokenWay }[]): Promise<void>;
   /** Removes the device with its history, commands, alerts, notices and counters. False: there was none. */
   remove(key: DeviceKey): Promise<boolean>;
@@ -207,7 +224,10 @@ export interface ResultsDelta {
 export type NewUser = Omit<User, "key" | "creation" | "modification" | "lastLogin" | "passwordSignsIn"> &
   Partial<Pick<User, "passwordSignsIn">>;
 
-/** What of a user a replacement sets: all but who it is, its key and its times. A password hash of undefined keeps the one that is stored, and whether it signs in. */
+/**
+ * What of a user a replacement sets: all but who it is, its key and its times. A password hash of undefined keeps the
+ * one that is stored, and whether it signs in.
+ */
 export type UserFields = Omit<NewUser, "id" | "accountKey" | "owner" | "apiKeyHash" | "apiKeyId" | "passwordHash"> & {
   readonly passwordHash: string | null | undefined;
 };
@@ -235,27 +255,36 @@ export interface UserStore {
     now: number,
     read?: User,
   ): Promise<void>;
-  /** Sets a password that signs in, and changes nothing else. `read`: see `DeviceStore.replace`. False: the user is gone. */
+  /**
+   * Sets a password that signs in, and changes nothing else. `read`: see `DeviceStore.replace`. False: the user is
+   * gone.
+   */
   setPassword(key: number, passwordHash: string, now: number, read?: User): Promise<boolean>;
   setLastLogin(key: number, now: number): Promise<void>;
   /** Adds to the counters; one commit for all. What is of a user or device that is gone is left out. */
   addUsage(users: readonly UsageDelta[], devices: readonly ResultsDelta[]): Promise<void>;
   usage(userKey: number, day: string): Promise<Usage>;
   /**
-   * One bounded step of putting the counters of the days before one together; no sum changes. Looks at `limit` users after that key; tells the key to
-   * go on after, undefined: those were all.
+   * One bounded step of putting the counters of the days before one together; no sum changes. Looks at `limit` users
+   * after that key; tells the key to go on after, undefined: those were all.
    */
   foldUsage(before: string, after: number, limit: number): Promise<number | undefined>;
   results(device: DeviceKey, day: string): Promise<number>;
 }
 
-/** What an account is made of. Caps that are not given are the service's; positions are kept for ever unless days are given. */
+/**
+ * What an account is made of. Caps that are not given are the service's; positions are kept for ever unless days are
+ * given.
+ */
 export type NewAccount = Omit<Account, "key" | "creation" | "caps" | "positionDays"> & {
   readonly caps?: AccountCaps;
   readonly positionDays?: number | null;
 };
 
-/** What of an account a replacement sets. `quotas`: what is said of it alone, in place of what was; what these leave out is as usual. */
+/**
+ * What of an account a replacement sets. `quotas`: what is said of it alone, in place of what was; what these leave out
+ * is as usual.
+ */
 export type AccountFields = Omit<NewAccount, "id"> & { readonly quotas?: Partial<Quotas> };
 
 /** An account as it was read, with what is said of its quotas alone. */
@@ -290,6 +319,8 @@ export interface AccountStore {
   quotas(accountKey: number): Promise<AccountQuotas>;
   /** A setting that is there already; undefined: it was never made. */
   findSetting(name: string): Promise<string | undefined>;
-  /** A setting of the whole service (the key that signs tokens); made by `make` when it is not there yet, atomically. */
+  /**
+   * A setting of the whole service (the key that signs tokens); made by `make` when it is not there yet, atomically.
+   */
   setting(name: string, make: () => string): Promise<string>;
 }

@@ -23,6 +23,9 @@ export interface Trace {
   readonly active: boolean;
   wants(device: string): boolean;
   add(device: string, entry: Omit<TraceEntry, "seq">): void;
-  /** Traces the device for the next minutes, and gives what the ring holds after `seq`. When too many are traced, one of the account that has most makes room. */
+  /**
+   * Traces the device for the next minutes, and gives what the ring holds after `seq`. When too many are traced, one of
+   * the account that has most makes room.
+   */
   follow(device: KnockedDevice, after: number): readonly TraceEntry[];
 }

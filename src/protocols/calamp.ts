@@ -27,7 +27,10 @@ interface Message {
   readonly body: Reader;
 }
 
-/** Options header, where there is one: mobile ID, its type, and options that are passed over. Then service, type, sequence number. (LM Direct, "Message Structure") */
+/**
+ * Options header, where there is one: mobile ID, its type, and options that are passed over. Then service, type,
+ * sequence number. (LM Direct, "Message Structure")
+ */
 function open(bytes: Uint8Array): Message {
   const reader = new Reader(bytes);
   let id: string | undefined;
@@ -43,7 +46,10 @@ function open(bytes: Uint8Array): Message {
   return { id, service: reader.u8(), type: reader.u8(), sequence: reader.u16(), body: reader };
 }
 
-/** Acknowledgement: service 2, type 1, the sequence number, the type that is acknowledged, status 0. (LM Direct, "ACK/NAK Message") */
+/**
+ * Acknowledgement: service 2, type 1, the sequence number, the type that is acknowledged, status 0. (LM Direct,
+ * "ACK/NAK Message")
+ */
 function acknowledgement({ type, sequence }: Message): Effect {
   const bytes = Uint8Array.of(2, 1, sequence >> 8, sequence & 0xff, type, 0, 0, 0, 0, 0);
   return { type: "reply", bytes, when: "stored" };
@@ -75,7 +81,10 @@ function readInputs(report: Draft, inputs: number): void {
   report.readings.input3 = (inputs & 8) !== 0;
 }
 
-/** Time, time of the fix, place, speed, satellites, network, inputs, status: what event reports and user data begin with. The last known place is one. */
+/**
+ * Time, time of the fix, place, speed, satellites, network, inputs, status: what event reports and user data begin
+ * with. The last known place is one.
+ */
 function readLocation(reader: Reader, report: Draft) {
   const time = reader.u32() * 1000;
   const fixTime = reader.u32() * 1000;

@@ -1,6 +1,9 @@
 /** From this part of its time on the event loop is busy: reports and requests need the processors. */
 export const busyPart = 0.3;
-/** A busy loop counts as busy until its load falls below this. By one limit alone it would swing: what gives way while it is busy is a part of its load. */
+/**
+ * A busy loop counts as busy until its load falls below this. By one limit alone it would swing: what gives way while
+ * it is busy is a part of its load.
+ */
 const calmPart = 0.15;
 /** How long the load is measured before it is judged, ms: one slow turn of the event loop means nothing. */
 const windowMs = 250;
@@ -17,8 +20,8 @@ export function loopLoad(): () => number {
 }
 
 /**
- * Tells whether the event loop is busy, by the last quarter of a second. It measures all the time. Measured only when somebody asks, a burst would be averaged with the hours of calm
- * before it.
+ * Tells whether the event loop is busy, by the last quarter of a second. It measures all the time. Measured only when
+ * somebody asks, a burst would be averaged with the hours of calm before it.
  */
 export class BusyLoop {
   readonly #load: () => number;
@@ -30,7 +33,10 @@ export class BusyLoop {
     this.#load = load;
   }
 
-  /** The part of the last quarter of a second, 0 to 1, in which the loop was busy. 0 while it does not count as busy, and before the first measurement. */
+  /**
+   * The part of the last quarter of a second, 0 to 1, in which the loop was busy. 0 while it does not count as busy,
+   * and before the first measurement.
+   */
   get busyLoad(): number {
     return this.#busyLoad;
   }

@@ -9,7 +9,10 @@ interface Left {
   readonly at: number;
 }
 
-/** What each key may spend: a minute's number at once, and the same number a minute from then on. What is spent beyond that is a debt of a minute at most. */
+/**
+ * What each key may spend: a minute's number at once, and the same number a minute from then on. What is spent beyond
+ * that is a debt of a minute at most.
+ */
 export class MinuteBudget<K> {
   readonly #perMinute: number;
   readonly #left = new RecentMap<K, Left>(mostKeys);

@@ -13,9 +13,10 @@ export interface Leaving<C> {
 /**
  * Connections that may be asked to make room for others.
  *
- * While places are free, one address may take any number: a fleet behind a mobile network's address reconnects all at once. When they are taken,
- * the address that has most makes room if it has more than its share, so that nobody can keep others out with connections from one address, and two
- * fleets get equal parts. Where no address has more than its share, whoever has its place for longest makes room.
+ * While places are free, one address may take any number: a fleet behind a mobile network's address reconnects all at
+ * once. When they are taken, the address that has most makes room if it has more than its share, so that nobody can
+ * keep others out with connections from one address, and two fleets get equal parts. Where no address has more than its
+ * share, whoever has its place for longest makes room.
  */
 export class Places<C extends Guest> {
   /** In the order in which they came or were last moved to the end. The same within a share. */

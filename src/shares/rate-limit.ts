@@ -26,8 +26,9 @@ export interface Shared {
 }
 
 /**
- * So many requests in each minute, or other window, for each key. The window of a key begins with its first request. At most `capacity` keys are counted;
- * those that asked longest ago make room, and begin anew. It counts what this process is asked; where it is `shared`, what all are: each tells the others what it let pass.
+ * So many requests in each minute, or other window, for each key. The window of a key begins with its first request. At
+ * most `capacity` keys are counted; those that asked longest ago make room, and begin anew. It counts what this process
+ * is asked; where it is `shared`, what all are: each tells the others what it let pass.
  */
 export class RateLimit {
   readonly #windows: RecentMap<string | number, Window>;
@@ -61,7 +62,8 @@ export class RateLimit {
     return {
       allowed,
       remaining: Math.max(0, this.#limit - window.count),
-      // From the time that has passed: the window's end as a clock time would be rounded, and could give a second too many.
+      // From the time that has passed: the window's end as a clock time would be rounded, and could give a second too
+      // many.
       resetSeconds: Math.ceil((this.#windowMs - (now - window.began)) / 1000),
     };
   }

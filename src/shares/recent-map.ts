@@ -1,6 +1,7 @@
 /**
- * Values by key, at most `capacity` of them: what was not used for longest goes. It keeps two generations; when the younger one has half of
- * the capacity, the older one is forgotten as a whole. So neither a flood of new keys nor a sweep costs more than a step for each key.
+ * Values by key, at most `capacity` of them: what was not used for longest goes. It keeps two generations; when the
+ * younger one has half of the capacity, the older one is forgotten as a whole. So neither a flood of new keys nor a
+ * sweep costs more than a step for each key.
  */
 export class RecentMap<K, V> {
   readonly #half: number;

@@ -1,6 +1,6 @@
 /**
- * Spreads work that comes by the thousand over many turns of the event loop, so that everybody else is served in between. When a network goes down, for example,
- * all its connections end in one turn.
+ * Spreads work that comes by the thousand over many turns of the event loop, so that everybody else is served in
+ * between. When a network goes down, for example, all its connections end in one turn.
  */
 export class Spread<T> {
   readonly #atOnce: number;
@@ -8,7 +8,10 @@ export class Spread<T> {
   #waiting: readonly T[] = [];
   /** Index in `#waiting` of the next item. */
   #next = 0;
-  /** Items that came since `#waiting` was begun. In one list with it, those worked off would stay for as long as others keep coming. */
+  /**
+   * Items that came since `#waiting` was begun. In one list with it, those worked off would stay for as long as others
+   * keep coming.
+   */
   #later: T[] = [];
   /** Items that were worked off in this turn. */
   #done = 0;

@@ -6,7 +6,10 @@ export interface TurnLimits {
   readonly each: number;
 }
 
-/** Works that are done one at a time. Owners take turns: who brings many waits for itself, and holds up each other one by a single work. */
+/**
+ * Works that are done one at a time. Owners take turns: who brings many waits for itself, and holds up each other one
+ * by a single work.
+ */
 export class Turns<K extends number | string = number> {
   readonly #limits: TurnLimits;
   /** What waits, by owner; the owner whose turn is next comes first. */
@@ -18,7 +21,10 @@ export class Turns<K extends number | string = number> {
     this.#limits = limits;
   }
 
-  /** Does the work when its turn comes, and gives its result. `ownFull`: too many of the owner's wait; `full`: too many of all. */
+  /**
+   * Does the work when its turn comes, and gives its result. `ownFull`: too many of the owner's wait; `full`: too many
+   * of all.
+   */
   take<T>(owner: K, work: () => Promise<T>): Promise<T> | "ownFull" | "full" {
     const lane = this.#lanes.get(owner) ?? [];
     if (lane.length >= this.#limits.each) return "ownFull";

@@ -35,7 +35,10 @@ export class Backlog {
     return full ? 1 : 0;
   }
 
-  /** The next reports to send, at most so many, which are then on their way; and how many of them were sent before. Not while others are. */
+  /**
+   * The next reports to send, at most so many, which are then on their way; and how many of them were sent before. Not
+   * while others are.
+   */
   take(limit: number): { readonly reports: readonly SimulatedReport[]; readonly again: number } {
     // Never all of an overfull memory: what a further report pushes out must be there.
     const reports = this.#inFlight > 0 ? [] : this.#reports.slice(0, Math.min(limit, this.#limit));

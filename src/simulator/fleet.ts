@@ -34,7 +34,9 @@ export interface Fleet {
   readonly stats: FleetStats;
   /** Resolves when every device sent its `count` reports and all of them arrived, or after `stop`. */
   readonly finished: Promise<FleetStats>;
-  /** No further reports; what is on its way gets `graceMs` (2 s) to be acknowledged; then the connections are closed. */
+  /**
+   * No further reports; what is on its way gets `graceMs` (2 s) to be acknowledged; then the connections are closed.
+   */
   stop(graceMs?: number): Promise<FleetStats>;
 }
 
@@ -110,7 +112,10 @@ class RunningFleet implements Fleet {
     });
   }
 
-  /** Makes every report whose time has come. Devices take turns evenly over the interval, so the next one due is always the next in turn. */
+  /**
+   * Makes every report whose time has come. Devices take turns evenly over the interval, so the next one due is always
+   * the next in turn.
+   */
   #makeDue(): void {
     const { interval, count = Number.POSITIVE_INFINITY, clock } = this.#options;
     const size = this.#members.length;

@@ -41,7 +41,8 @@ export function cityOf(index: number, protocols: number) {
 
 /**
  * An identifier of 15 digits with the check digit of an IMEI. It starts with 99, which no tracker's IMEI does
- * (3GPP TS 23.003 section 6.2: the first digits name the body that gave the type its number), then six digits of the seed and six of the index.
+ * (3GPP TS 23.003 section 6.2: the first digits name the body that gave the type its number), then six digits of the
+ * seed and six of the index.
  */
 export function identifier(seed: string, index: number): string {
   const body = `99${digits(hashText(seed))}${digits(index)}`;

@@ -1,4 +1,7 @@
-/** A source of numbers in [0, 1) that gives the same sequence for the same seed on every machine. For simulation only, never for secrets. */
+/**
+ * A source of numbers in [0, 1) that gives the same sequence for the same seed on every machine. For simulation only,
+ * never for secrets.
+ */
 export type Random = () => number;
 
 /** The sequence of a seed. */
@@ -10,7 +13,10 @@ export function randomOf(seed: string): Random {
   };
 }
 
-/** A number in [0, 1) that belongs to a seed and three integers, without any state: the same place always looks the same. */
+/**
+ * A number in [0, 1) that belongs to a seed and three integers, without any state: the same place always looks the
+ * same.
+ */
 export function randomAt(seed: number, a: number, b: number, c: number): number {
   const mixed = scramble(scramble(scramble(seed ^ (a | 0)) ^ (b | 0)) ^ (c | 0));
   return mixed / 0x1_0000_0000;

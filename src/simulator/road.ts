@@ -52,8 +52,8 @@ const mainEvery = 5;
 const metresPerDegree = 111_195;
 
 /**
- * A town of made-up streets around a real city's centre: a turned grid with crooked junctions, bends, main roads, missing links and dead ends.
- * Everything follows from the seed and the place, so nothing is kept in memory.
+ * A town of made-up streets around a real city's centre: a turned grid with crooked junctions, bends, main roads,
+ * missing links and dead ends. Everything follows from the seed and the place, so nothing is kept in memory.
  */
 export class Town {
   readonly city: City;

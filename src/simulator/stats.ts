@@ -11,7 +11,10 @@ export interface FleetStats {
   readonly unanswered: number;
   /** Of the sent ones: sent before, and never acknowledged then. */
   readonly resent: number;
-  /** Logins and reports that the service answered with no, and logins that it left unanswered or closed the connection on. */
+  /**
+   * Logins and reports that the service answered with no, and logins that it left unanswered or closed the connection
+   * on.
+   */
   readonly refused: number;
   /** Connections made after a first one was lost, or never came about. */
   readonly reconnects: number;

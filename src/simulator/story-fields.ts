@@ -3,7 +3,10 @@ import { parseDuration } from "../model/duration.ts";
 /** A JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads values of a parsed JSON text and keeps every problem, each with its place; a value that is not as it must be is undefined. */
+/**
+ * Reads values of a parsed JSON text and keeps every problem, each with its place; a value that is not as it must be is
+ * undefined.
+ */
 export class StoryReader {
   readonly problems: string[] = [];
 
@@ -48,8 +51,8 @@ export class StoryReader {
   }
 
   /**
-   * A moment, ms after the story's start: `+5m` (`+1h30m`, `+90s`), or a time of day where the story has a `start` (minutes after midnight), which is the first
-   * one after it.
+   * A moment, ms after the story's start: `+5m` (`+1h30m`, `+90s`), or a time of day where the story has a `start`
+   * (minutes after midnight), which is the first one after it.
    */
   moment(value: unknown, place: string, start: number | undefined): number | undefined {
     const after = typeof value === "string" && value.startsWith("+") ? parseDuration(value.slice(1)) : undefined;

@@ -34,7 +34,9 @@ function optionsFor(story: Story, port: number, speedUp: number): StoryFleetOpti
   };
 }
 
-/** Times of what a service must be told: what is not lost, and of what is kept that after which the tracker comes back. */
+/**
+ * Times of what a service must be told: what is not lost, and of what is kept that after which the tracker comes back.
+ */
 function expected(story: Story, tracker: number, begin: number): readonly number[] {
   const written = story.trackers[tracker];
   const told = written ? [...tell(written, story.length, begin)].filter(({ link }) => link !== "loses") : [];

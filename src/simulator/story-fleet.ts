@@ -34,7 +34,10 @@ export interface StoryFleet extends Fleet {
   readonly end: number;
 }
 
-/** Registers the story's devices and lets it begin. `finished` when everything happened and arrived, but for what trackers keep that stay silent. */
+/**
+ * Registers the story's devices and lets it begin. `finished` when everything happened and arrived, but for what
+ * trackers keep that stay silent.
+ */
 export async function startStory(options: StoryFleetOptions): Promise<StoryFleet> {
   const { story, seed } = options;
   const devices = story.trackers.map(({ id, name, protocol }, index) => ({
@@ -115,8 +118,8 @@ class PlayedStory implements StoryFleet {
   }
 
   /**
-   * Everything of a tracker's story whose time has come; then waits for the next. It goes silent when what it told before has arrived: played fast, or at a
-   * busy service, that may take longer than the story says.
+   * Everything of a tracker's story whose time has come; then waits for the next. It goes silent when what it told
+   * before has arrived: played fast, or at a busy service, that may take longer than the story says.
    */
   #play(member: Member): void {
     clearTimeout(member.timer);

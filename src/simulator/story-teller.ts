@@ -3,7 +3,10 @@ import type { AnyProtocol, SimulatedReport } from "../wire/protocol.ts";
 import type { Act, ReadingChanges, Story, StoryTracker } from "./story.ts";
 import { type Motion, Way } from "./story-motion.ts";
 
-/** How a tracker stands to the service. `keeps`: not connected, it stores what it has to report · `loses`: not connected, what it has to report is lost. */
+/**
+ * How a tracker stands to the service. `keeps`: not connected, it stores what it has to report · `loses`: not
+ * connected, what it has to report is lost.
+ */
 export type Link = "connected" | "keeps" | "loses";
 
 /** A report of a tracker, and whether it is connected then. */
@@ -19,8 +22,9 @@ const usualSatellites = 9;
 const usualBattery = 100;
 
 /**
- * What a tracker of a story reports, by time: at its interval from the start to the end, and at each moment at which something happens to it, an arrival among them.
- * An alarm is a report of its own. The ignition is on while it drives, unless the story says otherwise.
+ * What a tracker of a story reports, by time: at its interval from the start to the end, and at each moment at which
+ * something happens to it, an arrival among them. An alarm is a report of its own. The ignition is on while it drives,
+ * unless the story says otherwise.
  */
 export function* tell(tracker: StoryTracker, length: number, begin: number): Generator<Telling> {
   const life = new Life(tracker);
@@ -93,7 +97,9 @@ class Life {
   }
 }
 
-/** Readings and alarms of a story that a tracker's protocol can't carry: sentences, one for each tracker that has any. */
+/**
+ * Readings and alarms of a story that a tracker's protocol can't carry: sentences, one for each tracker that has any.
+ */
 export function untold({ trackers }: Story): readonly string[] {
   return trackers.flatMap(({ name, protocol, readings, acts }) => {
     const carried = protocol.simulate?.carries;

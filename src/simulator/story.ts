@@ -61,7 +61,9 @@ export interface Story {
   readonly trackers: readonly StoryTracker[];
 }
 
-/** Largest story: one process plays so many trackers well, and so many reports fit in its memory where all of them wait. */
+/**
+ * Largest story: one process plays so many trackers well, and so many reports fit in its memory where all of them wait.
+ */
 export const storyLimits = {
   trackers: 1000,
   acts: 1000,
@@ -71,8 +73,9 @@ export const storyLimits = {
 } as const;
 
 /**
- * When the story's clock begins, epoch ms, whole seconds: so that played `speedUp` times as fast from `now` on, no report is of the future, and its
- * last one of the present; for a story with a time of day, at that time of the latest day on which this holds.
+ * When the story's clock begins, epoch ms, whole seconds: so that played `speedUp` times as fast from `now` on, no
+ * report is of the future, and its last one of the present; for a story with a time of day, at that time of the latest
+ * day on which this holds.
  */
 export function storyBegin(story: Story, now: number, speedUp: number): number {
   const latest = now - story.length * (1 - 1 / speedUp);

@@ -31,7 +31,10 @@ export interface TrackerSettings {
 
 type State = "silent" | "off" | "queued" | "connecting" | "login" | "ready" | "waiting" | "backoff";
 
-/** One device on a real socket: logs in, reports one message at a time, keeps what is not acknowledged, comes back after a loss. */
+/**
+ * One device on a real socket: logs in, reports one message at a time, keeps what is not acknowledged, comes back after
+ * a loss.
+ */
 export class Tracker {
   readonly device: string;
   readonly #speech: SimulatedDevice;
@@ -208,7 +211,10 @@ export class Tracker {
     else this.#giveUp();
   }
 
-  /** The connection is lost, was refused or took too long: another one after a while. `counted`: the refusal is in the counts. */
+  /**
+   * The connection is lost, was refused or took too long: another one after a while. `counted`: the refusal is in the
+   * counts.
+   */
   #giveUp(counted = false): void {
     if (this.#state === "login" && !counted) this.#settings.counts.refused += 1;
     const socket = this.#socket;

@@ -26,8 +26,8 @@ interface Ahead {
 }
 
 /**
- * A car that drives about a town: it keeps to the limits, slows down for turns, stops at some junctions, and parks between trips.
- * Its whole life follows from the seed; `advance` is the only thing that changes it.
+ * A car that drives about a town: it keeps to the limits, slows down for turns, stops at some junctions, and parks
+ * between trips. Its whole life follows from the seed; `advance` is the only thing that changes it.
  */
 export class Vehicle {
   readonly #town: Town;

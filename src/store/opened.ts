@@ -7,7 +7,10 @@ export interface OpenedStore extends Store {
   readonly processes: Processes;
   /** Does what one process at a time does at its start. */
   alone<T>(work: () => Promise<T>): Promise<T>;
-  /** Refused reports that were deleted before their age since the opening, because their device had too many bytes of them. */
+  /**
+   * Refused reports that were deleted before their age since the opening, because their device had too many bytes of
+   * them.
+   */
   refusedDropped(): number;
 }
 

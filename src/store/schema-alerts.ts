@@ -3,7 +3,10 @@ import type { AlertPhase } from "../model/alert.ts";
 import type { AlertType } from "../model/alert-rule.ts";
 import type { NoticeChannel, NoticeState } from "../model/notice.ts";
 
-/** What rules found, in the order of their commits. Those of a removed device are deleted by and by; every question leaves them out at once. */
+/**
+ * What rules found, in the order of their commits. Those of a removed device are deleted by and by; every question
+ * leaves them out at once.
+ */
 export interface AlertTable {
   key: Generated<number>;
   id: string;
@@ -14,7 +17,10 @@ export interface AlertTable {
   type: AlertType;
   phase: AlertPhase;
   time: number;
-  /** What tells alerts of a rule apart that lie at one time. Of one that was withdrawn: its id, so that it can be raised again. */
+  /**
+   * What tells alerts of a rule apart that lie at one time. Of one that was withdrawn: its id, so that it can be raised
+   * again.
+   */
   subject: string;
   raised_at: number;
   latitude: number | null;

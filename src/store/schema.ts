@@ -8,8 +8,8 @@ import type { ShareTable } from "./schema-shares.ts";
 import type { SecondFactorTable, SignInTable } from "./schema-sign-ins.ts";
 
 /*
- * The tables of both engines, as Kysely sees them; those of positions are in `positions`. Times are epoch ms and keys are numbers in 64-bit columns; truth values are 0 and 1; lists
- * and maps are JSON text.
+ * The tables of both engines, as Kysely sees them; those of positions are in `positions`. Times are epoch ms and keys
+ * are numbers in 64-bit columns; truth values are 0 and 1; lists and maps are JSON text.
  */
 
 /** Tenants. */
@@ -107,7 +107,9 @@ interface Sums {
   sensor4_ms: Generated<number>;
 }
 
-/** How far each device is followed: one row, see `rows/follow-codec.ts`. The sums are those of days that were deleted. */
+/**
+ * How far each device is followed: one row, see `rows/follow-codec.ts`. The sums are those of days that were deleted.
+ */
 export interface DeviceHeadTable extends Sums {
   device: number;
   data: Uint8Array;
@@ -141,7 +143,10 @@ export interface RefusedRoomTable {
   device: number;
   /** Of their texts, in UTF-8. */
   bytes: number;
-  /** Reports that were deleted before their age, since there were too many bytes, and when the newest of them had arrived. */
+  /**
+   * Reports that were deleted before their age, since there were too many bytes, and when the newest of them had
+   * arrived.
+   */
   dropped: number;
   dropped_until: number | null;
 }
@@ -178,7 +183,10 @@ export interface DeviceGroupTable {
   last_modified: number;
 }
 
-/** Commands and what became of them. Those of a removed device are deleted by and by; every question leaves them out at once. */
+/**
+ * Commands and what became of them. Those of a removed device are deleted by and by; every question leaves them out at
+ * once.
+ */
 export interface CommandTable {
   key: Generated<number>;
   id: string;
@@ -198,7 +206,9 @@ export interface CommandTable {
   failure: string | null;
   /** Unique for a user and a device where there is one. */
   idempotency_key: string | null;
-  /** The run of a service that sent it last, and so records what becomes of it. Empty: none, or one of an older version. */
+  /**
+   * The run of a service that sent it last, and so records what becomes of it. Empty: none, or one of an older version.
+   */
   owner: Generated<string>;
 }
 

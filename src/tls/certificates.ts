@@ -26,9 +26,9 @@ export interface WatchedCertificate extends Certificate {
 }
 
 /**
- * Reads a certificate and follows its files, by their contents: so it is one whether they are written, renamed or reached by another link (certbot, Kubernetes).
- * A pair that can't be used, half-written or of two renewals, leaves the old one in place, which is said once.
- * Rejects with `CertificateUnusable` where the first pair can't be used.
+ * Reads a certificate and follows its files, by their contents: so it is one whether they are written, renamed or
+ * reached by another link (certbot, Kubernetes). A pair that can't be used, half-written or of two renewals, leaves the
+ * old one in place, which is said once. Rejects with `CertificateUnusable` where the first pair can't be used.
  */
 export async function watchCertificate(files: CertificateFiles, log: Log): Promise<WatchedCertificate> {
   let pair = await readPair(files);

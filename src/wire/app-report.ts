@@ -22,7 +22,10 @@ export interface Location {
 /** Identifiers that apps may give their device, of which it is registered under one. */
 export const appIdPattern = /^[A-Za-z0-9._:@+/-]{1,64}$/;
 
-/** The name that a sender's own parameter is stored under: as it was sent, or behind `app.` where the service has a use of its own for it. */
+/**
+ * The name that a sender's own parameter is stored under: as it was sent, or behind `app.` where the service has a use
+ * of its own for it.
+ */
 export function attributeName(name: string): string {
   return reservedAttributes.has(name) || name === "cells" || name === "wifi" ? `app.${name}` : name;
 }

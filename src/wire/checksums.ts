@@ -1,5 +1,6 @@
 /*
- * Checksums by the names and parameters of the "Catalogue of parametrised CRC algorithms" (reveng). Each takes bytes[start, end).
+ * Checksums by the names and parameters of the "Catalogue of parametrised CRC algorithms" (reveng). Each takes
+ * bytes[start, end).
  */
 
 /** Table of a reflected CRC-16 with the given (already reflected) polynomial. */

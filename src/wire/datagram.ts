@@ -11,8 +11,9 @@ export interface DatagramCut {
 }
 
 /**
- * Cuts a datagram into its messages by the protocol's `datagram`. Nothing follows a datagram: what is left over when the framer waits for
- * more is a message as it is (a sentence without its end mark), and a datagram in which no message is found is one, for the decoder to judge.
+ * Cuts a datagram into its messages by the protocol's `datagram`. Nothing follows a datagram: what is left over when
+ * the framer waits for more is a message as it is (a sentence without its end mark), and a datagram in which no message
+ * is found is one, for the decoder to judge.
  */
 export function cutDatagram({ datagram: framer }: Pick<AnyProtocol, "datagram">, datagram: Uint8Array): DatagramCut {
   if (framer === undefined) return { messages: [datagram], skipped: 0, skipReason: undefined };

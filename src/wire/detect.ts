@@ -99,7 +99,10 @@ const context: DecodeContext = Object.freeze({
   options: Object.freeze({}),
 });
 
-/** What a protocol makes of the first message in these bytes, and the identifiers that it gives, also where its checksum is wrong. */
+/**
+ * What a protocol makes of the first message in these bytes, and the identifiers that it gives, also where its checksum
+ * is wrong.
+ */
 export function readOpening(
   protocol: AnyProtocol,
   bytes: Uint8Array,

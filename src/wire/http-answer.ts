@@ -3,7 +3,10 @@ import { latin1Of } from "./reader.ts";
 /** Longest head of a response that a device reads. */
 const maximumHead = 1024;
 
-/** Reads a response as a simulated device does that sends one report a request: a 200 acknowledges one (see `SimulatedDevice.answer`). */
+/**
+ * Reads a response as a simulated device does that sends one report a request: a 200 acknowledges one (see
+ * `SimulatedDevice.answer`).
+ */
 export function httpAnswer(
   bytes: Uint8Array,
 ): "more" | { readonly length: number; readonly accepted: boolean; readonly reports: number } {

@@ -2,7 +2,10 @@ import { maximumBody, type Refused } from "./http-head.ts";
 
 /** Bytes of a chunk's size line: 8 hex digits and an extension that nobody sends. */
 const maximumSizeLine = 128;
-/** Bytes of what a chunked body holds beside its data: size lines and trailers. A body in tiny chunks is refused rather than paid for. */
+/**
+ * Bytes of what a chunked body holds beside its data: size lines and trailers. A body in tiny chunks is refused rather
+ * than paid for.
+ */
 export const maximumChunkOverhead = 16 * 1024;
 
 const cr = 0x0d;

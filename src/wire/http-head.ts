@@ -1,10 +1,14 @@
 import { latin1Of } from "./reader.ts";
 
-/** Bytes of a request line and its headers: phone apps send under 1 KiB; a query string of cells and Wi-Fi access points some more. */
+/**
+ * Bytes of a request line and its headers: phone apps send under 1 KiB; a query string of cells and Wi-Fi access points
+ * some more.
+ */
 export const maximumHead = 16 * 1024;
 /**
- * Bytes of a body: a phone's backlog as JSON. Overland sends 200 locations of some 600 bytes by default, which is 120 KB, and users raise that number.
- * The gateway bounds what all connections and one address may hold (`bufferedBytes`), however long one body may be.
+ * Bytes of a body: a phone's backlog as JSON. Overland sends 200 locations of some 600 bytes by default, which is 120
+ * KB, and users raise that number. The gateway bounds what all connections and one address may hold (`bufferedBytes`),
+ * however long one body may be.
  */
 export const maximumBody = 256 * 1024;
 /** Header fields of one request: real clients send about ten. */
@@ -31,14 +35,17 @@ export interface Head {
   readonly end: number;
 }
 
-/** Why a request is refused: its sender and a server behind another proxy could read it differently, or it breaks a limit. */
+/**
+ * Why a request is refused: its sender and a server behind another proxy could read it differently, or it breaks a
+ * limit.
+ */
 export interface Refused {
   readonly refused: string;
 }
 
 /**
- * Reads the head that starts at `offset`. "more": it is not whole yet. `from`: the bytes before it were looked through already, in vain.
- * (RFC 9112)
+ * Reads the head that starts at `offset`. "more": it is not whole yet. `from`: the bytes before it were looked through
+ * already, in vain. (RFC 9112)
  */
 export function readHead(bytes: Uint8Array, offset: number, from: number = offset): Head | Refused | "more" {
   const end = headEnd(bytes, offset, from);
@@ -85,7 +92,8 @@ function headOf(lines: readonly string[], end: number): Head | Refused {
     const line = lines[index] ?? "";
     const split = line.indexOf(":");
     const name = line.slice(0, split).toLowerCase();
-    // A folded line, or a blank before the colon, hides a field from readers that do not know them (RFC 9112, 5.1 and 5.2).
+    // A folded line, or a blank before the colon, hides a field from readers that do not know them (RFC 9112, 5.1 and
+    // 5.2).
     if (line.charCodeAt(split) !== colon || !tokenPattern.test(name)) return { refused: "malformed header field" };
     const value = line.slice(split + 1).trim();
     const before = headers.get(name);

@@ -6,8 +6,9 @@ import { bytesOfLatin1, latin1Of } from "./reader.ts";
 const parameter = "secret";
 
 /**
- * The password or key that a request carries: the parameter of its query or form, else the password of Basic or the token of Bearer authorization
- * (RFC 7617, RFC 6750), which apps send for an address such as `https://user:password@host`.
+ * The password or key that a request carries: the parameter of its query or form, else the password of Basic or the
+ * token of Bearer authorization (RFC 7617, RFC 6750), which apps send for an address such as
+ * `https://user:password@host`.
  */
 export function secretOf(parameters: Parameters, { headers }: HttpRequest): string | undefined {
   return parameters.get(parameter)?.at(-1) ?? authorizationOf(headers.get("authorization") ?? "");

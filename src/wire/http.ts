@@ -27,9 +27,11 @@ export type Parameters = ReadonlyMap<string, readonly string[]>;
 const maximumParameters = 256;
 
 /**
- * Cuts a stream into whole HTTP/1.1 requests, head and body, by Content-Length or chunks. Blank lines before a request belong to it and are
- * left out. A skip is a request that is refused (malformed, ambiguous, beyond a limit): what follows it can't be told from it, so it takes
- * everything; answer 400 and close. However slowly a request comes, each of its bytes is looked at a few times only. `Expect: 100-continue` needs nothing: such a sender goes on by itself (RFC 9110, 10.1.1).
+ * Cuts a stream into whole HTTP/1.1 requests, head and body, by Content-Length or chunks. Blank lines before a request
+ * belong to it and are left out. A skip is a request that is refused (malformed, ambiguous, beyond a limit): what
+ * follows it can't be told from it, so it takes everything; answer 400 and close. However slowly a request comes, each
+ * of its bytes is looked at a few times only. `Expect: 100-continue` needs nothing: such a sender goes on by itself
+ * (RFC 9110, 10.1.1).
  */
 export const httpFramer: Framer = {
   maximum: maximumHead + maximumBody + maximumChunkOverhead,
@@ -97,7 +99,9 @@ export function startsHttp(bytes: Uint8Array): "no" | "maybe" | "sure" {
   return "no";
 }
 
-/** The request that was read last: detection, a protocol's `classify` and its handlers all read the same one in a row. */
+/**
+ * The request that was read last: detection, a protocol's `classify` and its handlers all read the same one in a row.
+ */
 let last: { readonly bytes: Uint8Array; readonly request: HttpRequest | Refused } | undefined;
 
 /**
@@ -152,8 +156,9 @@ function keepsAlive({ headers, minor }: Head): boolean {
 }
 
 /**
- * Parameters of a query string or a form (application/x-www-form-urlencoded), percent-decoded as UTF-8, `+` as a blank. A name or a value whose
- * percent signs or UTF-8 are malformed stands as it came, so that it spoils no other. Undefined: there are too many.
+ * Parameters of a query string or a form (application/x-www-form-urlencoded), percent-decoded as UTF-8, `+` as a blank.
+ * A name or a value whose percent signs or UTF-8 are malformed stands as it came, so that it spoils no other.
+ * Undefined: there are too many.
  */
 export function parseParameters(text: string): Parameters | undefined {
   const parameters = new Map<string, string[]>();
@@ -225,8 +230,9 @@ export function hasContentType({ headers }: HttpRequest, type: string): boolean 
 }
 
 /**
- * A whole response. `body` is text, sent as UTF-8, plain unless `headers` has a Content-Type; `keepAlive` false tells the client that the connection ends with it. `headers` are further
- * ones, of the service's own making: nothing in them is escaped.
+ * A whole response. `body` is text, sent as UTF-8, plain unless `headers` has a Content-Type; `keepAlive` false tells
+ * the client that the connection ends with it. `headers` are further ones, of the service's own making: nothing in them
+ * is escaped.
  */
 export function httpResponse(
   status: HttpStatus,

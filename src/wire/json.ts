@@ -12,7 +12,9 @@ export type JsonObject = { readonly [name: string]: unknown };
 let last: { readonly body: Uint8Array; readonly root: JsonObject | undefined } | undefined;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The object that a JSON body is; undefined: it is none. The same array is read once in a row: no message is changed. */
+/**
+ * The object that a JSON body is; undefined: it is none. The same array is read once in a row: no message is changed.
+ */
 export function parseJson(body: Uint8Array): JsonObject | undefined {
   if (last?.body !== body) last = { body, root: readJson(body) };
   return last.root;

@@ -21,7 +21,9 @@ export interface DecodeContext {
   /** Arrival, epoch ms. */
   readonly receivedAt: number;
   readonly transport: Transport;
-  /** The connection's device is known: its identifiers were given by an earlier message, or the caller vouches for it. */
+  /**
+   * The connection's device is known: its identifiers were given by an earlier message, or the caller vouches for it.
+   */
   readonly identified: boolean;
   readonly options: DecodeOptions;
 }
@@ -30,7 +32,9 @@ export interface DecodeContext {
 export interface DecodeOptions {
   /** Model of the tracker where the protocol's variants can't be told from the bytes. */
   readonly model?: string;
-  /** How the tracker was configured to write its messages, where the bytes do not say that (the device's tag `format`). */
+  /**
+   * How the tracker was configured to write its messages, where the bytes do not say that (the device's tag `format`).
+   */
   readonly format?: string;
   /** The device's maker never learned to sum: messages are taken whatever their checksum says. */
   readonly checksums?: "ignore";
@@ -60,8 +64,9 @@ export type MessageKey = number | string;
 export interface CommandForm<S> {
   readonly name: string;
   /**
-   * Bytes for a command text; a sentence saying why not, where the text can't be carried (delimiters, length). `mark` is a number from 1 to 2^32-1 that
-   * no command before had (0: none), for protocols whose commands have a place for one and whose replies repeat it.
+   * Bytes for a command text; a sentence saying why not, where the text can't be carried (delimiters, length). `mark`
+   * is a number from 1 to 2^32-1 that no command before had (0: none), for protocols whose commands have a place for
+   * one and whose replies repeat it.
    */
   readonly encode: (
     text: string,
@@ -71,7 +76,10 @@ export interface CommandForm<S> {
   ) => Uint8Array | { readonly refused: string };
 }
 
-/** What a tracker answers to bytes: nothing that is a command's result, or a result that calls its command so (`CommandResult.to`); without a name replies come in the order of the commands. */
+/**
+ * What a tracker answers to bytes: nothing that is a command's result, or a result that calls its command so
+ * (`CommandResult.to`); without a name replies come in the order of the commands.
+ */
 export type ExpectedReply = "nothing" | { readonly name?: string };
 
 /** What the simulator lets a device say. */
@@ -85,7 +93,10 @@ export interface SimulatedReport {
   readonly satellites: number;
   readonly ignition: boolean;
   readonly battery: number;
-  /** Further readings of a story, of which a protocol sends those that it `carries`; they count before what a simulated device says by itself. */
+  /**
+   * Further readings of a story, of which a protocol sends those that it `carries`; they count before what a simulated
+   * device says by itself.
+   */
   readonly readings?: Readings;
   /** What made the device report. */
   readonly alarm?: Alarm;
@@ -108,7 +119,10 @@ export interface SimulatedDevice {
   readonly answer?: (
     bytes: Uint8Array,
   ) => "more" | { readonly length: number; readonly accepted: boolean; readonly reports: number };
-  /** What the device answers to a whole message of the server that is a command: that it did what the text says. Undefined: it is none. */
+  /**
+   * What the device answers to a whole message of the server that is a command: that it did what the text says.
+   * Undefined: it is none.
+   */
   readonly obey?: (message: Uint8Array, device: string, serial: number) => Uint8Array | undefined;
 }
 
@@ -116,7 +130,10 @@ export interface SimulatedDevice {
 export interface SecretPlace {
   /** The place in words, for the documentation: `the parameter "secret"`. */
   readonly where: string;
-  /** The message as people may see it: as long as it was, with asterisks in place of the secret. What is given is not changed. */
+  /**
+   * The message as people may see it: as long as it was, with asterisks in place of the secret. What is given is not
+   * changed.
+   */
   readonly mask: (message: Uint8Array) => Uint8Array;
 }
 
@@ -132,13 +149,21 @@ export interface Protocol<S = unknown> {
   /** The port that vendors' documents usually give. */
   readonly defaultPort: number;
   readonly manuals: readonly Manual[];
-  /** Recognises a connection by its first bytes (at most a few hundred; perhaps only one); over http, one whole request. */
+  /**
+   * Recognises a connection by its first bytes (at most a few hundred; perhaps only one); over http, one whole request.
+   */
   readonly detect: (bytes: Uint8Array, transport: Transport) => Certainty;
-  /** Cuts a byte stream into messages. Not used for http, whose requests are cut by the service, nor for udp (see `datagram`). */
+  /**
+   * Cuts a byte stream into messages. Not used for http, whose requests are cut by the service, nor for udp (see
+   * `datagram`).
+   */
   readonly framer: Framer;
   /** Cuts a datagram into messages, where one may hold several. Absent: a datagram is one message. */
   readonly datagram?: Framer;
-  /** What its manual's numbers of speed mean; absent: km/h. A device that means something else by them says so (`Device.speedUnit`). */
+  /**
+   * What its manual's numbers of speed mean; absent: km/h. A device that means something else by them says so
+   * (`Device.speedUnit`).
+   */
   readonly speedUnit?: SpeedUnit;
   /** Where its messages carry a password or key (`Identify.secret`); absent: they carry none. */
   readonly secret?: SecretPlace;
@@ -149,7 +174,10 @@ export interface Protocol<S = unknown> {
   /** Messages of the manuals that no row decodes, by the manual's name, for the documentation. Absent: none. */
   readonly notUnderstood?: readonly string[];
   readonly commands?: readonly CommandForm<S>[];
-  /** What is answered to bytes that were written, by a form of `commands` or by hand. Absent: any bytes may be answered, without a name. */
+  /**
+   * What is answered to bytes that were written, by a form of `commands` or by hand. Absent: any bytes may be answered,
+   * without a name.
+   */
   readonly expects?: (bytes: Uint8Array) => ExpectedReply;
   readonly simulate?: SimulatedDevice;
 }
@@ -181,9 +209,15 @@ export interface Connection {
   decode(frame: Uint8Array, context: DecodeContext, again?: boolean): readonly Effect[];
   /** Name of the table row that handled the last message, for tests and the trace; undefined where none did. */
   readonly lastRow: string | undefined;
-  /** What the row's handler threw at the last message, which was answered as malformed: for the fuzzer, which tells a defect from a message that is cut short. */
+  /**
+   * What the row's handler threw at the last message, which was answered as malformed: for the fuzzer, which tells a
+   * defect from a message that is cut short.
+   */
   readonly lastError: unknown;
-  /** Wraps a command's text as the protocol's first form that takes it. Undefined: the protocol knows no form. `mark`: see `CommandForm.encode`. */
+  /**
+   * Wraps a command's text as the protocol's first form that takes it. Undefined: the protocol knows no form. `mark`:
+   * see `CommandForm.encode`.
+   */
   command(text: string, device: string, mark: number): Uint8Array | { readonly refused: string } | undefined;
 }
 
@@ -270,7 +304,8 @@ class ProtocolConnection<S> implements Connection {
       return unsupported;
     } catch (error) {
       this.lastError = error;
-      // Reading past the end of a frame is the usual cause; a frame that a decoder can't finish is malformed, whatever the reason.
+      // Reading past the end of a frame is the usual cause; a frame that a decoder can't finish is malformed, whatever
+      // the reason.
       return malformed;
     }
   }

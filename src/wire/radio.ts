@@ -1,8 +1,9 @@
 import { type Draft, put } from "./report.ts";
 
 /*
- * What a tracker hears of the networks around it. Only a database of transmitters could turn it into a place, so it is kept as attributes, which
- * have the same form in every protocol: `cells` and `wifi`. Nothing else of a cell or an access point stands in attributes of its own.
+ * What a tracker hears of the networks around it. Only a database of transmitters could turn it into a place, so it is
+ * kept as attributes, which have the same form in every protocol: `cells` and `wifi`. Nothing else of a cell or an
+ * access point stands in attributes of its own.
  */
 
 /** A cell of a mobile network. What the tracker does not say is absent. */
@@ -28,8 +29,9 @@ export interface AccessPoint {
 }
 
 /**
- * The attribute `cells`: `mcc,mnc,lac,cellId` and, where the tracker gives it, `,signal` of each cell, joined by `;`, the serving one first.
- * What is not known is left empty: `262,1,4660,22136,-90;262,1,4660,22137` or `,,4660,22136`. Undefined: there are none.
+ * The attribute `cells`: `mcc,mnc,lac,cellId` and, where the tracker gives it, `,signal` of each cell, joined by `;`,
+ * the serving one first. What is not known is left empty: `262,1,4660,22136,-90;262,1,4660,22137` or `,,4660,22136`.
+ * Undefined: there are none.
  */
 export function cellsText(cells: readonly Cell[]): string | undefined {
   if (cells.length === 0) return undefined;
@@ -42,8 +44,8 @@ export function cellsText(cells: readonly Cell[]): string | undefined {
 }
 
 /**
- * The attribute `wifi`: `mac` and, where the tracker gives it, `,signal` of each access point, joined by `;`: `02:10:00:00:00:01,-60;02:10:00:00:00:02`.
- * Addresses have small letters and colons. Undefined: there are none.
+ * The attribute `wifi`: `mac` and, where the tracker gives it, `,signal` of each access point, joined by `;`:
+ * `02:10:00:00:00:01,-60;02:10:00:00:00:02`. Addresses have small letters and colons. Undefined: there are none.
  */
 export function wifiText(points: readonly AccessPoint[]): string | undefined {
   if (points.length === 0) return undefined;
@@ -58,8 +60,9 @@ function macText(mac: string): string {
 }
 
 /**
- * Puts a signal of 1 to 31 as GSM gives it (3GPP TS 27.007, +CSQ) in dBm. Any other is kept under the manual's name: 99 is not known, and 0 is what many
- * trackers send that have not measured. The list of what a protocol can give is made of the names in its own files, so the reading's stands there.
+ * Puts a signal of 1 to 31 as GSM gives it (3GPP TS 27.007, +CSQ) in dBm. Any other is kept under the manual's name: 99
+ * is not known, and 0 is what many trackers send that have not measured. The list of what a protocol can give is made
+ * of the names in its own files, so the reading's stands there.
  */
 export function putCsq(report: Draft, name: "rssi", value: number, manualName: string): void {
   if (value >= 1 && value <= 31) put(report, name, 2 * value - 113, manualName);

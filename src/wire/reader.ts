@@ -1,6 +1,7 @@
 /**
  * A bounded reader over one message. Reading past the end throws a RangeError (from the DataView, or `bytes`),
- * which `defineProtocol` answers as a malformed message; so a decoder needs no length checks of its own for truncated frames.
+ * which `defineProtocol` answers as a malformed message; so a decoder needs no length checks of its own for truncated
+ * frames.
  */
 export class Reader {
   readonly bytes: Uint8Array;

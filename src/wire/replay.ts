@@ -20,7 +20,10 @@ export function framerOf(protocol: AnyProtocol, transport: Transport): Framer {
   return transport === "http" ? httpFramer : protocol.framer;
 }
 
-/** One recorded connection, played without sockets in the same steps as in the gateway: for `waybeam decode`, vectors and tests. */
+/**
+ * One recorded connection, played without sockets in the same steps as in the gateway: for `waybeam decode`, vectors
+ * and tests.
+ */
 export class Replay {
   readonly connection: Connection;
   readonly #protocol: AnyProtocol;

@@ -35,8 +35,9 @@ export function raise(report: Draft, alarm: Alarm): void {
 }
 
 /**
- * Puts a number where the catalogue says. One that the reading can't have (a code for "not measured", a damaged message), and one that another part of the message has
- * given already, becomes an attribute under the name that the manual has for it, which must be no reading's. Undefined, NaN, and what a double does not hold exactly are left out.
+ * Puts a number where the catalogue says. One that the reading can't have (a code for "not measured", a damaged
+ * message), and one that another part of the message has given already, becomes an attribute under the name that the
+ * manual has for it, which must be no reading's. Undefined, NaN, and what a double does not hold exactly are left out.
  */
 export function put(report: Draft, name: NumberReading, value: number | undefined, manualName: string): void {
   if (value === undefined || Number.isNaN(value)) return;
@@ -44,7 +45,10 @@ export function put(report: Draft, name: NumberReading, value: number | undefine
   else if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) report.attributes[manualName] = value + 0;
 }
 
-/** A number of the position itself, from `least` to `most`; anything else that a field has is kept under the manual's name, which must be no reading's. */
+/**
+ * A number of the position itself, from `least` to `most`; anything else that a field has is kept under the manual's
+ * name, which must be no reading's.
+ */
 export function within(
   report: Draft,
   text: string | undefined,
@@ -58,7 +62,10 @@ export function within(
   return undefined;
 }
 
-/** Epoch ms of `yymmddhhmmss`, UTC. A date that no calendar has is 0, and the report says what was sent. Undefined: no twelve digits. */
+/**
+ * Epoch ms of `yymmddhhmmss`, UTC. A date that no calendar has is 0, and the report says what was sent. Undefined: no
+ * twelve digits.
+ */
 export function reportedTime(report: Draft, text: string): number | undefined {
   if (!/^\d{12}$/.test(text)) return undefined;
   const time = digitTime(text);
@@ -69,8 +76,9 @@ export function reportedTime(report: Draft, text: string): number | undefined {
 }
 
 /**
- * A fix of a position and what came with it. If it has no date, or one that does not exist (a clock that was never set), it has no place in a history. It then becomes
- * readings of the present, and the attribute `undatedPosition` keeps the position, because the message is acknowledged.
+ * A fix of a position and what came with it. If it has no date, or one that does not exist (a clock that was never
+ * set), it has no place in a history. It then becomes readings of the present, and the attribute `undatedPosition`
+ * keeps the position, because the message is acknowledged.
  */
 export function fixOf(position: Position, report: Draft): Fix | ReadingsReport {
   const { time, valid, latitude, longitude, altitude, speed, course } = position;

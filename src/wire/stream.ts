@@ -8,12 +8,14 @@ const smallBuffer = 1024;
 /**
  * The unread bytes of one connection, cut into messages by a protocol's framer.
  *
- * Push what arrives, then call `next` until it says "more" (or "junk"). A chunk that begins and ends with whole frames is never copied; the start
- * of a frame that is not whole yet is copied once to a buffer of its own, which grows by doubling, so that a stream that arrives byte
- * by byte costs linear work. With nothing unread no buffer is held: an idle connection costs this object only.
+ * Push what arrives, then call `next` until it says "more" (or "junk"). A chunk that begins and ends with whole frames
+ * is never copied; the start of a frame that is not whole yet is copied once to a buffer of its own, which grows by
+ * doubling, so that a stream that arrives byte by byte costs linear work. With nothing unread no buffer is held: an
+ * idle connection costs this object only.
  *
- * The framer sees at most its own `maximum` of unread bytes, however much has arrived, so frames never depend on how the stream was cut.
- * Memory is bounded by `maximum` plus one chunk as long as the caller drains before it pushes again.
+ * The framer sees at most its own `maximum` of unread bytes, however much has arrived, so frames never depend on how
+ * the stream was cut. Memory is bounded by `maximum` plus one chunk as long as the caller drains before it pushes
+ * again.
  */
 export class FrameStream {
   readonly #framer: Framer;
@@ -57,7 +59,10 @@ export class FrameStream {
     return this.#skipReason;
   }
 
-  /** The unread bytes (a view, as short-lived as a frame): what is left when the stream ends, or passes to another reader. */
+  /**
+   * The unread bytes (a view, as short-lived as a frame): what is left when the stream ends, or passes to another
+   * reader.
+   */
   rest(): Uint8Array {
     return this.#buffer.subarray(this.#start, this.#end);
   }
@@ -80,14 +85,18 @@ export class FrameStream {
   }
 
   /**
-   * The next whole message, as a view that is good until the next `push`. "more": none is whole yet. "junk": more bytes in a row than
-   * allowed belong to no message; the connection is to be closed, and every further call says "junk" again.
+   * The next whole message, as a view that is good until the next `push`. "more": none is whole yet. "junk": more bytes
+   * in a row than allowed belong to no message; the connection is to be closed, and every further call says "junk"
+   * again.
    */
   next(): Uint8Array | "more" | "junk" {
     return this.#cut(this.#framer.next);
   }
 
-  /** Whether bytes wait whose meaning depends on what follows: after `quietMs` without any, or at the stream's end, `settled` reads them. */
+  /**
+   * Whether bytes wait whose meaning depends on what follows: after `quietMs` without any, or at the stream's end,
+   * `settled` reads them.
+   */
   get unsettled(): boolean {
     return this.#framer.settle !== undefined && this.#start < this.#end;
   }
@@ -158,7 +167,9 @@ export class FrameStream {
     this.#end = unread;
   }
 
-  /** Makes the buffer this object's own with `count` free bytes at its end; moves what is unread only when that pays. */
+  /**
+   * Makes the buffer this object's own with `count` free bytes at its end; moves what is unread only when that pays.
+   */
   #makeRoom(count: number): void {
     if (this.#owned && this.#end + count <= this.#buffer.length) return;
     const unread = this.#end - this.#start;

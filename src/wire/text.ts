@@ -1,7 +1,9 @@
 import { utc } from "./time.ts";
 import { roundDegrees } from "./units.ts";
 
-/** What a field's reader answers for text that is not of its form. A value of its own, so that "absent" can be one too. */
+/**
+ * What a field's reader answers for text that is not of its form. A value of its own, so that "absent" can be one too.
+ */
 export const mismatch: unique symbol = Symbol("mismatch");
 
 /** Reads one named value from the fields of a split sentence. */
@@ -80,7 +82,10 @@ export function optional<T>(inner: Field<T>): Field<T | undefined> {
   };
 }
 
-/** The same field for what a report is good without: its own text where it is not of its form; undefined where it is empty or missing. */
+/**
+ * The same field for what a report is good without: its own text where it is not of its form; undefined where it is
+ * empty or missing.
+ */
 export function orText<T>(inner: Field<T>): Field<T | string | undefined> {
   return {
     width: inner.width,
@@ -147,7 +152,10 @@ export const latitude: Field<number> = hemisphere("N", "S", degreesMinutes);
 /** Degrees and minutes `dddmm.mmmm`, then `E` or `W`: degrees, west negative. Takes two fields. */
 export const longitude: Field<number> = hemisphere("E", "W", degreesMinutes);
 
-/** A coordinate in two fields, value and hemisphere: `parse` gives degrees without sign. Degrees that no place has are given as sent: such a report is refused, and acknowledged. */
+/**
+ * A coordinate in two fields, value and hemisphere: `parse` gives degrees without sign. Degrees that no place has are
+ * given as sent: such a report is refused, and acknowledged.
+ */
 export function hemisphere(
   positive: string,
   negative: string,

@@ -1,6 +1,6 @@
 /**
- * Epoch milliseconds of a UTC calendar date and time as a tracker reports it; undefined where a field is out of its range
- * (month 13, second 61, 30 February): Date.UTC would silently roll it over. Two-digit years count from 2000.
+ * Epoch milliseconds of a UTC calendar date and time as a tracker reports it; undefined where a field is out of its
+ * range (month 13, second 61, 30 February): Date.UTC would silently roll it over. Two-digit years count from 2000.
  */
 export function utc(
   year: number,
@@ -27,8 +27,8 @@ function lastDay(year: number, month: number): number {
 }
 
 /**
- * Epoch milliseconds of six bytes of packed BCD, year month day hour minute second, by a clock that is `offsetMs` ahead of UTC. Undefined where a nibble is no digit or
- * a field is out of its range.
+ * Epoch milliseconds of six bytes of packed BCD, year month day hour minute second, by a clock that is `offsetMs` ahead
+ * of UTC. Undefined where a nibble is no digit or a field is out of its range.
  */
 export function bcdTime(bytes: Uint8Array, at: number, offsetMs = 0): number | undefined {
   const time = utc(
@@ -51,7 +51,8 @@ function bcdByte(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Epoch milliseconds of the digits `yymmddhhmmss` at a place of a text, or with `digits` 14 of `yyyymmddhhmmss`. Undefined where they are no date.
+ * Epoch milliseconds of the digits `yymmddhhmmss` at a place of a text, or with `digits` 14 of `yyyymmddhhmmss`.
+ * Undefined where they are no date.
  */
 export function digitTime(text: string, at = 0, digits: 12 | 14 = 12): number | undefined {
   const year = digits === 14 ? twoDigits(text, at) * 100 + twoDigits(text, at + 2) : twoDigits(text, at);

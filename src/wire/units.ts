@@ -4,7 +4,9 @@ const kmPerNauticalMile = 1.852;
 /** Kilometres in a statute mile. */
 export const kmPerMile = 1.609344;
 
-/** km/h of a speed in knots, to 0.001 km/h (finer than any tracker reports; keeps binary noise out of what is stored). */
+/**
+ * km/h of a speed in knots, to 0.001 km/h (finer than any tracker reports; keeps binary noise out of what is stored).
+ */
 export function kmhOfKnots(knots: number): number {
   return Math.round(knots * kmPerNauticalMile * 1000) / 1000;
 }

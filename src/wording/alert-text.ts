@@ -15,8 +15,8 @@ export function wordsOf(language: Language): Words {
 }
 
 /**
- * What an alert says, in one line without a full stop: `Speed 92 km/h over the limit of 80`. Where its facts are not those of its type, as they may be in
- * an alert of another version, it is the type's title.
+ * What an alert says, in one line without a full stop: `Speed 92 km/h over the limit of 80`. Where its facts are not
+ * those of its type, as they may be in an alert of another version, it is the type's title.
  */
 export function alertText(alert: Pick<Alert, "type" | "phase" | "facts">, reader: Reader): string {
   return textOf(alert.type, alert, wordsOf(reader.language), showFor(reader));

@@ -33,7 +33,10 @@ const replacements: ReadonlyMap<string, string> = new Map([
   ["\t", " "],
 ]);
 
-/** A text whose letters have lost the accents that the alphabet does not know: `límite` becomes `limite`. What it can't replace stays. */
+/**
+ * A text whose letters have lost the accents that the alphabet does not know: `límite` becomes `limite`. What it can't
+ * replace stays.
+ */
 export function plainLetters(text: string): string {
   let plain = "";
   for (const character of text.normalize("NFC")) {
@@ -48,7 +51,10 @@ function withoutAccent(character: string): string {
   return bare !== "" && septetsOf(bare) !== undefined ? bare : character;
 }
 
-/** Septets and UTF-16 units of a message of one part, and of each part of several, beside the header that joins them (3GPP TS 23.040, 9.2.3.24). */
+/**
+ * Septets and UTF-16 units of a message of one part, and of each part of several, beside the header that joins them
+ * (3GPP TS 23.040, 9.2.3.24).
+ */
 const room = { septets: { alone: 160, part: 153 }, units: { alone: 70, part: 67 } };
 
 /** Whether a text fits an SMS of `parts` parts. */

@@ -223,7 +223,9 @@ test("whatever a notice says, its SMS needs no more parts than it may have", () 
   );
 });
 
-/** Texts of a page in their order. Throws where a tag is unknown or open, or where a character should have been escaped. */
+/**
+ * Texts of a page in their order. Throws where a tag is unknown or open, or where a character should have been escaped.
+ */
 function contentOf(html: string): string[] {
   const open: string[] = [];
   const texts: string[] = [];

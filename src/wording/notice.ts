@@ -18,8 +18,8 @@ export interface Told {
 }
 
 /**
- * What an alert says to a reader: the rule's own text, filled in, or the service's. That something is over is always told in the service's words, since
- * the rule's say that it is so.
+ * What an alert says to a reader: the rule's own text, filled in, or the service's. That something is over is always
+ * told in the service's words, since the rule's say that it is so.
  */
 export function toldText(told: Told, reader: Reader): string {
   return told.template === null || told.alert.phase === "over"

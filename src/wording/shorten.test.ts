@@ -3,7 +3,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { shortened, shortenedTo } from "./shorten.ts";
 
-/** Letters, blanks, and characters of several units: an emoji of a family, a flag, an accent of its own, a line's end. */
+/**
+ * Letters, blanks, and characters of several units: an emoji of a family, a flag, an accent of its own, a line's end.
+ */
 const piece = fc.constantFrom("a", "b ", "  ", "é", "e\u0301", "👨‍👩‍👧", "🇨🇴", "\r\n", "ñ", "…", "\u{1f600}");
 const text = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(""));
 

@@ -147,7 +147,10 @@ export function showFor(reader: Reader): Show {
   return cached(shows, `${language} ${units} ${timeZone}`, () => new ReadersShow({ language, timeZone, units }));
 }
 
-/** More than the zones of the earth in both languages and systems of units; should somebody invent zones, the memory stays. */
+/**
+ * More than the zones of the earth in both languages and systems of units; should somebody invent zones, the memory
+ * stays.
+ */
 const mostCached = 4096;
 
 function cached<T>(known: Map<string, T>, key: string, make: () => T): T {

@@ -9,8 +9,9 @@ import { type Reader, showFor } from "./show.ts";
 const longestName = 24;
 
 /**
- * Words a notice as an SMS of so many parts at most. It begins with the device and what happened; when and where follow as far as there is room.
- * Accents that the 7-bit alphabet does not have are given up where this saves a part or keeps something that would be left out.
+ * Words a notice as an SMS of so many parts at most. It begins with the device and what happened; when and where follow
+ * as far as there is room. Accents that the 7-bit alphabet does not have are given up where this saves a part or keeps
+ * something that would be left out.
  */
 export function smsOf(told: Told, reader: Reader, parts = 1): string {
   const name = oneLine(told.device.name);

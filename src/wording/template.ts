@@ -37,12 +37,15 @@ export type TemplateValues = Readonly<Record<Placeholder, string>>;
 /** Everything in double braces; blanks beside the name do not matter. */
 const pattern = /\{\{([^{}]*)\}\}/g;
 
-/** Characters (UTF-16 units) of a text that is filled in: twice the longest that a rule may have. A short one of many placeholders would grow to megabytes. */
+/**
+ * Characters (UTF-16 units) of a text that is filled in: twice the longest that a rule may have. A short one of many
+ * placeholders would grow to megabytes.
+ */
 export const longestFilled = 4000;
 
 /**
- * Fills in a text in one pass: a value that looks like a placeholder stays what it is, and so does a placeholder that is unknown. What is longer than
- * `longestFilled` ends there with "...".
+ * Fills in a text in one pass: a value that looks like a placeholder stays what it is, and so does a placeholder that
+ * is unknown. What is longer than `longestFilled` ends there with "...".
  */
 export function fillTemplate(text: string, values: TemplateValues): string {
   let filled = "";
@@ -71,7 +74,10 @@ function isPlaceholder(name: string): name is Placeholder {
 /** Characters of a body that a template makes. */
 const longestBody = 32_000;
 
-/** Fills in a webhook's template in one pass, each value escaped so that it can't end its JSON string. Undefined: the result is too long. */
+/**
+ * Fills in a webhook's template in one pass, each value escaped so that it can't end its JSON string. Undefined: the
+ * result is too long.
+ */
 export function fillBody(template: string, values: BodyValues): string | undefined {
   let filled = "";
   let at = 0;

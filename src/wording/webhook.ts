@@ -11,7 +11,10 @@ export interface WebhookWords {
   readonly body: string;
 }
 
-/** Words a notice for a program: `id` is the alert's, moments are RFC 3339 in UTC, numbers have the units of the API, `text` is for people. */
+/**
+ * Words a notice for a program: `id` is the alert's, moments are RFC 3339 in UTC, numbers have the units of the API,
+ * `text` is for people.
+ */
 export function webhookOf(told: Told, reader: Reader): WebhookWords {
   const { alert, device, mileage } = told;
   const { latitude, longitude } = alert;

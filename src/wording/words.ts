@@ -31,7 +31,10 @@ export interface NoticeWords {
 /** A language: every type of alert in both phases, and the notice around it. */
 export interface Words {
   readonly alerts: { readonly [T in AlertType]: AlertWords<T> };
-  /** What an alert says that is over only because a condition is true no longer. `raised`: what it said when it was raised. */
+  /**
+   * What an alert says that is over only because a condition is true no longer. `raised`: what it said when it was
+   * raised.
+   */
   ended(raised: string, condition: ConditionFacts, lastedMinutes: number, show: Show): string;
   readonly notice: NoticeWords;
   /** What an alert says beside its own text where there were too many at a time. */

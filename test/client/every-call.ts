@@ -1,4 +1,5 @@
-// A client whose types are made from the service's OpenAPI document: ./api.ts, by openapi-typescript. test/integration/client-types.test.ts compiles and runs it.
+// A client whose types are made from the service's OpenAPI document: ./api.ts, by openapi-typescript.
+// test/integration/client-types.test.ts compiles and runs it.
 import type { operations } from "./api.ts";
 
 type Id = keyof operations;

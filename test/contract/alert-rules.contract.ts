@@ -20,7 +20,10 @@ import { AlertLane, type Arrival, ruleOf } from "../support/alert-lane.ts";
 /** Times are `[H:]MM:SS` after this moment, a Monday. */
 export const start = Date.parse("2026-11-16T08:00:00Z");
 
-/** Something that happens to the device. A fix, unless `nowhere` (no position of its own) or `tick` (it is looked what time alone made true). */
+/**
+ * Something that happens to the device. A fix, unless `nowhere` (no position of its own) or `tick` (it is looked what
+ * time alone made true).
+ */
 export interface TimelineStep {
   readonly at: string;
   /** When it arrives; absent: at once. In order of arrival, so a step may be older than the one before it. */
@@ -174,8 +177,8 @@ function moments(alerts: readonly Alert[]): unknown {
 }
 
 /**
- * The contract of a type of rule: its timelines, delivered step by step and twice over; with looks at any moments between; and as a trial over the
- * history that they leave.
+ * The contract of a type of rule: its timelines, delivered step by step and twice over; with looks at any moments
+ * between; and as a trial over the history that they leave.
  */
 export function alertRuleContract(type: AlertRule["type"], timelines: readonly Timeline[]): void {
   describe(type, () => {

@@ -7,7 +7,10 @@ import { renderContract } from "./positions/render.ts";
 import { everything, readAll, said, sortedOnce, start, unlocated } from "./positions/said.ts";
 import { unfollowedContract } from "./positions/unfollowed.ts";
 
-/** Everything that the port promises, for any engine. What only one engine can be brought to is in that engine's own tests. */
+/**
+ * Everything that the port promises, for any engine. What only one engine can be brought to is in that engine's own
+ * tests.
+ */
 export function positionContract(
   engine: string,
   make: () => Promise<PositionHarness>,

@@ -23,8 +23,8 @@ import { shareContract } from "./store/shares.ts";
 import { signInContract } from "./store/sign-ins.ts";
 
 /**
- * Everything that the port promises, for any engine. `make` gives a place without data; its stores are opened one after the other.
- * What only one engine can be brought to (a full disk, a lost connection) is in that engine's own tests.
+ * Everything that the port promises, for any engine. `make` gives a place without data; its stores are opened one after
+ * the other. What only one engine can be brought to (a full disk, a lost connection) is in that engine's own tests.
  */
 export function storeContract(
   engine: string,

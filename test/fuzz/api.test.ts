@@ -182,7 +182,10 @@ async function undo(call: Call, { headers }: Answer): Promise<void> {
     if (call.path.includes("{deviceId}") || call.path.includes(name)) await renew(name);
 }
 
-/** Sends a request. Fails if the answer is not one that the document describes, or if a refused request changed something. */
+/**
+ * Sends a request. Fails if the answer is not one that the document describes, or if a refused request changed
+ * something.
+ */
 async function send(call: Call, { url, headers, caller, body }: Request): Promise<Answer> {
   const token = caller === "person" ? undefined : caller === "link" ? linkToken : tokens[caller];
   const filled = url.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(known[name] ?? "unknown"));
@@ -218,7 +221,10 @@ async function withToken(example: Request): Promise<Request> {
   return { ...example, body: JSON.stringify({ ...JSON.parse(example.body ?? "{}"), token }) };
 }
 
-/** Puts the code that was sent, and the account that asked, into the example of a recipient's answer, and an alert that there is into those of acts. Other examples stay as they are. */
+/**
+ * Puts the code that was sent, and the account that asked, into the example of a recipient's answer, and an alert that
+ * there is into those of acts. Other examples stay as they are.
+ */
 async function withCode({ operationId }: Call, example: Request): Promise<Request> {
   if (operationId === "acknowledgeAlerts" || operationId === "closeAlerts") {
     const { alertId } = await makeNotice(rest.store, (await rest.store.devices.find("fuzzed"))?.key ?? 0);

@@ -1,4 +1,5 @@
-// npm run fuzz [-- --protocol ID] [--count N] [--seconds N] [--seed N]: plays changed messages and says which of them a decoder does not endure; exit code 1 where there is one.
+// npm run fuzz [-- --protocol ID] [--count N] [--seconds N] [--seed N]: plays changed messages and says which of them a
+// decoder does not endure; exit code 1 where there is one.
 import { parseArgs } from "node:util";
 import { protocolById, protocols } from "../../src/protocols/index.ts";
 import { Random } from "./mutate.ts";

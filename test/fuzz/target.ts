@@ -19,7 +19,10 @@ export interface Input {
   readonly checksums: boolean;
 }
 
-/** A protocol's messages, those of its vectors and those that its simulated device makes, and the options that its vectors use. */
+/**
+ * A protocol's messages, those of its vectors and those that its simulated device makes, and the options that its
+ * vectors use.
+ */
 export class Target {
   readonly protocol: AnyProtocol;
   readonly #corpus: readonly Uint8Array[];
@@ -70,8 +73,8 @@ function simulated({ simulate }: AnyProtocol): readonly Uint8Array[] {
 }
 
 /**
- * Plays an input in the steps of the gateway. Throws where something throws that is no reading past a message's end, where effects are not well-formed, or where more
- * steps or memory are used than the bytes allow.
+ * Plays an input in the steps of the gateway. Throws where something throws that is no reading past a message's end,
+ * where effects are not well-formed, or where more steps or memory are used than the bytes allow.
  */
 export function play(protocol: AnyProtocol, { transport, pieces, ...known }: Input): void {
   const options = {

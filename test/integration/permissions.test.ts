@@ -6,10 +6,11 @@ import { endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
 /**
  * What each call answers to each kind of caller, when its target is there. The columns, in this order:
  *
- * owner · admin · an admin of another account (`other`) · users without `admin` that see nothing (`plain`), a device (`device`), a group (`group`); the same with
- * `write` (`plainW`, `deviceW`, `groupW`) · whose token is good and who may do nothing (`off`: disabled, or before or after its window) ·
- * whose token isn't (`none`: no token, forged, expired, of a replaced or deleted key, of a deleted user) · the operator's key (`op`).
- * To `createApiKey` and `endSecondFactorOfUser` everybody gives the owner's key, and the account of `createOwnerApiKey` has no owner.
+ * owner · admin · an admin of another account (`other`) · users without `admin` that see nothing (`plain`), a device
+ * (`device`), a group (`group`); the same with `write` (`plainW`, `deviceW`, `groupW`) · whose token is good and who
+ * may do nothing (`off`: disabled, or before or after its window) · whose token isn't (`none`: no token, forged,
+ * expired, of a replaced or deleted key, of a deleted user) · the operator's key (`op`). To `createApiKey` and
+ * `endSecondFactorOfUser` everybody gives the owner's key, and the account of `createOwnerApiKey` has no owner.
  */
 const table = `
                     owner admin other plain device group plainW deviceW groupW off none op

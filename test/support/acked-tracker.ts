@@ -2,7 +2,10 @@ import { createSocket } from "node:dgram";
 import { connect } from "node:net";
 import type { AnyProtocol, SimulatedDevice, SimulatedReport } from "../../src/wire/protocol.ts";
 
-/** The report of a number: its position and time are made from it, so that what is stored can be checked against what was sent. */
+/**
+ * The report of a number: its position and time are made from it, so that what is stored can be checked against what
+ * was sent.
+ */
 export function numberedReport(start: number, number: number): SimulatedReport {
   return {
     time: start + number * 1000,
@@ -44,8 +47,8 @@ export function speechOf(protocol: AnyProtocol, start: number): Speech {
 const resendMs = 200;
 
 /**
- * A tracker with one message in flight. What is acknowledged counts as the service's promise; what is not is sent again, on the next connection at
- * the latest, exactly as it was.
+ * A tracker with one message in flight. What is acknowledged counts as the service's promise; what is not is sent
+ * again, on the next connection at the latest, exactly as it was.
  */
 export class AckedTracker {
   readonly device: string;
@@ -67,7 +70,10 @@ export class AckedTracker {
     return this.#speech.transport === "udp";
   }
 
-  /** Connects and reports without a pause until the connection ends, which `ended` is told. Without `ended`, a refused message is an error; else it ends the connection. */
+  /**
+   * Connects and reports without a pause until the connection ends, which `ended` is told. Without `ended`, a refused
+   * message is an error; else it ends the connection.
+   */
   run(port: number, ended?: () => void): void {
     if (this.#speech.transport === "udp") this.#runUdp(port);
     else this.#runTcp(port, ended);

@@ -5,8 +5,9 @@ type Values = fc.Arbitrary<unknown>;
 type Components = Readonly<Record<string, Schema>>;
 
 /**
- * Values that a schema of the OpenAPI document admits, or nearly (what it says by `not`, or by lookaheads, is for the validator): all variants, edges of lengths and
- * ranges, every field left out where it may be, and fields that it does not name.
+ * Values that a schema of the OpenAPI document admits, or nearly (what it says by `not`, or by lookaheads, is for the
+ * validator): all variants, edges of lengths and ranges, every field left out where it may be, and fields that it does
+ * not name.
  */
 export function admittedBy(given: Schema, components: Components): Values {
   const { oneOf, anyOf, ...schema } = whole(given, components);

@@ -91,7 +91,10 @@ function recordOf({ report, receivedAt }: Arrival): FreshRecord {
   return freshRecordOf(report, report.time ?? receivedAt, receivedAt, true);
 }
 
-/** One device with its history and the real rules, followed as plainly as can be: newer records at once, late ones by a review from the last point before them. */
+/**
+ * One device with its history and the real rules, followed as plainly as can be: newer records at once, late ones by a
+ * review from the last point before them.
+ */
 export class AlertLane {
   readonly bus = createMemoryBus(() => {});
   readonly engine: RuleEngine;

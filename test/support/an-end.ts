@@ -1,6 +1,7 @@
 /**
- * Loaded into each test file's process (`--import`): gives it an end. The runner's `--test-timeout` ends a test that hangs; a file whose tests are over and
- * that left a server or a child process open would still keep the runner waiting for ever.
+ * Loaded into each test file's process (`--import`): gives it an end. The runner's `--test-timeout` ends a test that
+ * hangs; a file whose tests are over and that left a server or a child process open would still keep the runner waiting
+ * for ever.
  */
 import { isMainThread } from "node:worker_threads";
 

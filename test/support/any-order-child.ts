@@ -3,7 +3,8 @@ import { openPostgres } from "./postgres-store.ts";
 import { openStore } from "./store.ts";
 
 /*
- * A process that delivers a history to a device (place, id, seed, how many reports were acknowledged before) and packs all the while. It prints how many are acknowledged, until it is killed.
+ * A process that delivers a history to a device (place, id, seed, how many reports were acknowledged before) and packs
+ * all the while. It prints how many are acknowledged, until it is killed.
  */
 const [place = "", id = "", seed = "", from = ""] = process.argv.slice(2);
 const random = chance(Number(seed));

@@ -85,7 +85,10 @@ export async function comesAgainFromMemory(world: World): Promise<void> {
 
 const child = fileURLToPath(new URL("./any-order-child.ts", import.meta.url));
 
-/** Runs a process that delivers a history and packs all the while, and kills it at a random moment. Gives how many reports it said were stored. */
+/**
+ * Runs a process that delivers a history and packs all the while, and kills it at a random moment. Gives how many
+ * reports it said were stored.
+ */
 function killedWhilePacking(place: string, device: string, seed: number, from: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const run = spawn(process.execPath, [child, place, device, String(seed), String(from)], {
@@ -106,7 +109,10 @@ function killedWhilePacking(place: string, device: string, seed: number, from: n
   });
 }
 
-/** A process that is killed at random moments: what was acknowledged is there, whole and once, and it is followed. `world` does not stand yet. */
+/**
+ * A process that is killed at random moments: what was acknowledged is there, whole and once, and it is followed.
+ * `world` does not stand yet.
+ */
 export async function killedAtRandom(world: World, context: TestContext, rounds: number): Promise<void> {
   await world.start();
   const device = await makeDevice(world.store, (await makeAccount(world.store)).key);
@@ -135,7 +141,10 @@ function numbersOf(history: readonly Location[]): readonly number[] {
   return history.map(({ attributes }) => Number(attributes.number));
 }
 
-/** Who reads while late reports come and are packed sees each acknowledged one, once and in order, with the totals of what is stored. */
+/**
+ * Who reads while late reports come and are packed sees each acknowledged one, once and in order, with the totals of
+ * what is stored.
+ */
 export async function readMeanwhile(world: World, context: TestContext, ways: readonly Way[]): Promise<void> {
   const account = await makeAccount(world.store);
   for (const way of ways) {

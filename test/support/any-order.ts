@@ -45,7 +45,10 @@ export function chance(seed: number): () => number {
   };
 }
 
-/** A drive of stops and goes. Some reports have the moment of the one before; once the clock stands still for a while; some positions are not valid. */
+/**
+ * A drive of stops and goes. Some reports have the moment of the one before; once the clock stands still for a while;
+ * some positions are not valid.
+ */
 export function drive(random: () => number, count: number): readonly Fix[] {
   const stands = Math.floor(random() * count);
   let time = start;
@@ -72,7 +75,10 @@ export function drive(random: () => number, count: number): readonly Fix[] {
 /** How a history comes. */
 export type Way = "any order" | "newest first" | "late parts";
 
-/** The reports of a history as they come: all in any order, the newest part first, or in order but for parts that come late. A fifth of it comes twice. */
+/**
+ * The reports of a history as they come: all in any order, the newest part first, or in order but for parts that come
+ * late. A fifth of it comes twice.
+ */
 export function delivery(history: readonly Fix[], random: () => number, way: Way): readonly Fix[] {
   const part = way === "any order" ? 1 : 1 + Math.floor(random() * 90);
   const parts = Array.from({ length: Math.ceil(history.length / part) }, (_, at) => ({
@@ -127,7 +133,10 @@ export class World {
     if (positions instanceof SqlitePositions) await positions.pack();
   }
 
-  /** The same, of everything: an end commits what is followed. What was not followed yet is followed after the next start. */
+  /**
+   * The same, of everything: an end commits what is followed. What was not followed yet is followed after the next
+   * start.
+   */
   async packAll(): Promise<void> {
     do {
       await this.followed();
@@ -159,7 +168,10 @@ export class World {
     return new Promise((resolve) => this.ingest.submit(device, fixes, clock.now(), resolve));
   }
 
-  /** What the device's history must be is what it is: contents by time, of one moment as they came first, and totals by the plain fold. */
+  /**
+   * What the device's history must be is what it is: contents by time, of one moment as they came first, and totals by
+   * the plain fold.
+   */
   async compare(device: number, delivered: readonly Fix[], what: string): Promise<void> {
     const stored = await this.history(device);
     assert.deepEqual(

@@ -86,7 +86,10 @@ const strangeBodies = [
   `{"tags":${'{"a":'.repeat(9000)}1${"}".repeat(9000)}}`,
 ];
 
-/** Requests of a call: mostly ones that its schema allows, and now and then strange ones. Path parameters are left as `{name}`. */
+/**
+ * Requests of a call: mostly ones that its schema allows, and now and then strange ones. Path parameters are left as
+ * `{name}`.
+ */
 export function requestsOf(call: Call): fc.Arbitrary<Request> {
   const names = (place: string) => (call.parameters ?? []).filter((parameter) => parameter.in === place);
   const segment = (name: string) =>

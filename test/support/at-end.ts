@@ -4,7 +4,10 @@ type Close = () => unknown;
 
 const open = new Set<Close>();
 
-/** Notes how something is closed that a test's own last statement closes too: one that fails before must not keep its file's process alive. Call it to take the note back. */
+/**
+ * Notes how something is closed that a test's own last statement closes too: one that fails before must not keep its
+ * file's process alive. Call it to take the note back.
+ */
 export function atEnd(close: Close): () => void {
   open.add(close);
   return () => void open.delete(close);

@@ -40,7 +40,9 @@ export interface ConsoleService extends Service {
   report(id: string, place: { readonly lat: number; readonly lon: number; readonly speed?: number }): Promise<void>;
 }
 
-/** Builds the console where it is older than its sources, and starts the service. `hasPassword`: the owner can sign in. */
+/**
+ * Builds the console where it is older than its sources, and starts the service. `hasPassword`: the owner can sign in.
+ */
 export async function startConsole({ hasPassword = true } = {}): Promise<ConsoleService> {
   execFileSync(process.execPath, [join(root, "scripts/console/build.ts"), "--if-older"], { stdio: "ignore" });
   const directory = dataFolder();

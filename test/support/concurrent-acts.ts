@@ -18,8 +18,9 @@ import {
 } from "../contract/store/harness.ts";
 
 /*
- * Acts on the rows of a store that may be done at once. They are chosen so that in any order the same number of them succeeds: as many devices as there are licences, whichever
- * they are. So a store with one connection, on which they are done one after the other, tells what must come of them.
+ * Acts on the rows of a store that may be done at once. They are chosen so that in any order the same number of them
+ * succeeds: as many devices as there are licences, whichever they are. So a store with one connection, on which they
+ * are done one after the other, tells what must come of them.
  */
 
 type Rows = Omit<Store, "positions" | "check" | "close">;
@@ -257,7 +258,10 @@ async function act(store: Rows, world: World, { kind, which }: Act): Promise<str
   }
 }
 
-/** How often each kind of act had each answer. Two kinds that ask the same count as one. Devices are left out: one that is active already needs no licence to be reactivated, so only the licences in use are certain. */
+/**
+ * How often each kind of act had each answer. Two kinds that ask the same count as one. Devices are left out: one that
+ * is active already needs no licence to be reactivated, so only the licences in use are certain.
+ */
 export function tally(acts: readonly Act[], answers: readonly string[]): ReadonlyMap<string, number> {
   const forms: Partial<Record<Kind, string>> = { owner: "email" };
   const counts = new Map<string, number>();

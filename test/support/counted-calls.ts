@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import { call, type Service } from "./service.ts";
 
-/** Counters are stored once a second: a call that was answered so long before a kill is counted after it, ms; the rest is for a machine under load. */
+/**
+ * Counters are stored once a second: a call that was answered so long before a kill is counted after it, ms; the rest
+ * is for a machine under load.
+ */
 const storedAfterMs = 2500;
 
-/** Calls of one user over the lives of a service, and whether its counter forgets none but the last ones and invents none. */
+/**
+ * Calls of one user over the lives of a service, and whether its counter forgets none but the last ones and invents
+ * none.
+ */
 export class CountedCalls {
   /** Answers of the present life: what one of an earlier life counted may have been forgotten with it. */
   #answered: { readonly at: number; readonly usage: number }[] = [];

@@ -6,8 +6,8 @@ import { AckedTracker, type Speech } from "./acked-tracker.ts";
 import { type Content, contentOf } from "./location-content.ts";
 
 /*
- * Trackers whose reports come as they do in the field: most in order, some late, some twice, some of the same second. A tracker's history is a
- * line of numbered reports, and a message holds those of a slot of it.
+ * Trackers whose reports come as they do in the field: most in order, some late, some twice, some of the same second. A
+ * tracker's history is a line of numbered reports, and a message holds those of a slot of it.
  */
 
 /** A tracker, and what each of its messages must have become once it is stored. */
@@ -95,7 +95,10 @@ function avlRecord(telling: Telling, number: number): AvlRecord {
 const packet = (telling: Telling, numbers: readonly number[]) =>
   codec8Packet(numbers.map((number) => avlRecord(telling, number)));
 
-/** "UDP channel protocol": length, packet id, a byte that is not used, number of the AVL packet, the IMEI after its length, and the data field of TCP. */
+/**
+ * "UDP channel protocol": length, packet id, a byte that is not used, number of the AVL packet, the IMEI after its
+ * length, and the data field of TCP.
+ */
 function datagram(device: string, data: Uint8Array, serial: number): Uint8Array {
   const body = data.subarray(8, data.length - 4);
   return new Writer(body.length + 32)

@@ -4,8 +4,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { atEnd } from "./at-end.ts";
 
 /**
- * What becomes of a connection when its client sends a commit. `unheard`: the server gets it, and its answer is lost · `unsent`: the server does not get it, nor that the client is gone ·
- * `late`: the client loses the connection, and the server gets the commit some time afterwards, and not that the client is gone.
+ * What becomes of a connection when its client sends a commit. `unheard`: the server gets it, and its answer is lost ·
+ * `unsent`: the server does not get it, nor that the client is gone · `late`: the client loses the connection, and the
+ * server gets the commit some time afterwards, and not that the client is gone.
  */
 export type CutOff = "unheard" | "unsent" | "late";
 

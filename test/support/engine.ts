@@ -6,8 +6,8 @@ import { atEnd, closedAtEnd } from "./at-end.ts";
 import { template } from "./postgres.ts";
 
 /*
- * Which engine keeps what the services of a test store. Tests know folders only. Each folder stands for an embedded store, or for a database of the PostgreSQL server whose address
- * TEST_POSTGRES has (`npm run test:postgres` sets it).
+ * Which engine keeps what the services of a test store. Tests know folders only. Each folder stands for an embedded
+ * store, or for a database of the PostgreSQL server whose address TEST_POSTGRES has (`npm run test:postgres` sets it).
  */
 
 const server = process.env.TEST_POSTGRES ?? "";
@@ -20,7 +20,10 @@ export const noFiles: string | false = onPostgres && "about the files of the emb
 
 const urls = new Map<string, Promise<string>>();
 
-/** The setting `store.url` of a service with this data folder: its database, made when it is first asked for and dropped at the end of the test file. */
+/**
+ * The setting `store.url` of a service with this data folder: its database, made when it is first asked for and dropped
+ * at the end of the test file.
+ */
 export function storeUrl(directory: string): Promise<string> {
   if (!onPostgres) return Promise.resolve("");
   const url = urls.get(directory) ?? makeDatabase(`test_${createHash("sha256").update(directory).digest("hex")}`);

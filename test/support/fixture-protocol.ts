@@ -9,10 +9,11 @@ const maximum = 1024;
 
 /**
  * A protocol of lines, for tests of what is around protocols. Fields are separated by commas:
- * `#I,id` logs in, answered `#I` once admitted · `#P,n` a fix at second n, answered `#P,n` once stored · `#A,id,n` both in one, answered `#A,n` ·
- * `#B,n` answered at once with n bytes · `#H` a heartbeat, answered `#H` once all before is stored · `#T` answered `#T` at once · `#C,text` a command's result · `#X` a bad checksum.
- * Over HTTP: `GET /?id=ID&n=N`, answered by the gateway's own 200, or with `&body=TEXT` by the protocol's.
- * A command is `!text`, without a line feed in it.
+ * `#I,id` logs in, answered `#I` once admitted · `#P,n` a fix at second n, answered `#P,n` once stored · `#A,id,n` both
+ * in one, answered `#A,n` · `#B,n` answered at once with n bytes · `#H` a heartbeat, answered `#H` once all before is
+ * stored · `#T` answered `#T` at once · `#C,text` a command's result · `#X` a bad checksum. Over HTTP: `GET
+ * /?id=ID&n=N`, answered by the gateway's own 200, or with `&body=TEXT` by the protocol's. A command is `!text`,
+ * without a line feed in it.
  */
 export const fixtureProtocol: AnyProtocol = defineProtocol<number>({
   id: "fixture",

@@ -20,7 +20,10 @@ export interface FuelStory {
   readonly slope?: number;
 }
 
-/** A day: it is parked from minute 0, drives from 120 to 300, is parked up to 600 with the ignition off, and drives up to 840. */
+/**
+ * A day: it is parked from minute 0, drives from 120 to 300, is parked up to 600 with the ignition off, and drives up
+ * to 840.
+ */
 const drives: readonly (readonly [from: number, to: number])[] = [
   [120, 300],
   [600, 840],

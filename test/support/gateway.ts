@@ -131,7 +131,10 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   }
 }
 
-/** Waits until the gateway has read so many bytes of all connections. What they ask for at once is done then: reading and decoding are one step. */
+/**
+ * Waits until the gateway has read so many bytes of all connections. What they ask for at once is done then: reading
+ * and decoding are one step.
+ */
 export function untilRead(metrics: { text(): Promise<string> }, bytes: number): Promise<void> {
   return until(async () => (await metricOf(metrics, 'waybeam_received_bytes_total{transport="tcp"}')) >= bytes);
 }

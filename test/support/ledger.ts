@@ -70,8 +70,9 @@ export interface Since {
 const timeOf = ({ dateTime }: Content) => Date.parse(dateTime);
 
 /**
- * Every record that was acknowledged is stored as it was sent, once, unless it may be deleted; what else is stored was sent too, in whole messages. Records of one moment stand as
- * they were sent: there is one message in flight at a time. Gives what was deleted, in the order of time.
+ * Every record that was acknowledged is stored as it was sent, once, unless it may be deleted; what else is stored was
+ * sent too, in whole messages. Records of one moment stand as they were sent: there is one message in flight at a time.
+ * Gives what was deleted, in the order of time.
  */
 function compareRecords(
   tracker: FleetTracker,
@@ -111,7 +112,10 @@ function compareRecords(
   return deleted.toSorted((one, other) => timeOf(one) - timeOf(other));
 }
 
-/** Totals and last location are those of all records in the order of time, whatever order they came in, and whether they were deleted since. */
+/**
+ * Totals and last location are those of all records in the order of time, whatever order they came in, and whether they
+ * were deleted since.
+ */
 async function compareTotals(
   service: Service,
   device: string,
@@ -143,7 +147,10 @@ export async function compareLast(service: Service, device: string, stored: read
   }
 }
 
-/** Compares what a tracker sent and what was acknowledged with what is stored, and all that is derived with the plain fold. Gives the number of stored records. */
+/**
+ * Compares what a tracker sent and what was acknowledged with what is stored, and all that is derived with the plain
+ * fold. Gives the number of stored records.
+ */
 export async function compareTracker(service: Service, tracker: FleetTracker, since: Since): Promise<number> {
   const stored = await history(service, tracker.device);
   const deleted = compareRecords(tracker, stored, since);

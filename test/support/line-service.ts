@@ -4,7 +4,10 @@ import type { TestContext } from "node:test";
 import { frame, more } from "../../src/wire/framing.ts";
 import { type AnyProtocol, defineProtocol } from "../../src/wire/protocol.ts";
 
-/** A made-up protocol of lines: `LOGIN <id>` and `REPORT <id> <time> <time> ...`, answered with `OK`, `OK <count>` or `NO`. */
+/**
+ * A made-up protocol of lines: `LOGIN <id>` and `REPORT <id> <time> <time> ...`, answered with `OK`, `OK <count>` or
+ * `NO`.
+ */
 export const lines: AnyProtocol = defineProtocol({
   id: "lines",
   title: "lines",

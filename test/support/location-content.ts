@@ -3,8 +3,8 @@ import type { Fix } from "../../src/model/effects.ts";
 import { accessories } from "../../src/model/readings.ts";
 
 /*
- * What the API must say of a stored fix, written down a second time and from the specification and decisions 0003 and 0013, so that a test does not ask
- * the code under test what is right.
+ * What the API must say of a stored fix, written down a second time and from the specification and decisions 0003 and
+ * 0013, so that a test does not ask the code under test what is right.
  */
 
 /** A Location as the API gives it. */
@@ -114,7 +114,10 @@ class Credible {
   last: Content | undefined;
   #doubted: Content | undefined;
 
-  /** The fix that the way to this one begins at, which is this one where nobody knows the way; undefined: this one is not credible. */
+  /**
+   * The fix that the way to this one begins at, which is this one where nobody knows the way; undefined: this one is
+   * not credible.
+   */
   add(fix: Content): Content | undefined {
     const { latitude, longitude, attributes } = fix;
     if (attributes.valid === "false" || Number(attributes.accuracy ?? 0) > 1000) return undefined;
@@ -188,7 +191,9 @@ export function foldedTotals(history: readonly Content[]): readonly Readonly<Rec
   });
 }
 
-/** What `lastLocation` must be: the newest record, at the last credible position where its own is not (decision 0004). */
+/**
+ * What `lastLocation` must be: the newest record, at the last credible position where its own is not (decision 0004).
+ */
 export function expectedLast(history: readonly Location[]): Location | undefined {
   const newest = history.at(-1);
   const credible = new Credible();

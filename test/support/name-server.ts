@@ -3,7 +3,9 @@ import { once } from "node:events";
 
 const notFound = 3;
 
-/** A DNS server on loopback (RFC 1035): it answers for the names that it is told about, and is silent about all others. */
+/**
+ * A DNS server on loopback (RFC 1035): it answers for the names that it is told about, and is silent about all others.
+ */
 export class NameServer {
   /** Names with their IPv4 address; undefined: there is no such name. */
   readonly names = new Map<string, string | undefined>();

@@ -15,8 +15,9 @@ type Json = { readonly [name: string]: unknown };
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /**
- * A check of answers against an OpenAPI document: the call, the code and the media type must be in it, and the body must be what it says;
- * fields that it does not name are errors too. What no path of the document has must be a 404, a 400 or an inactive user's 403 in the envelope.
+ * A check of answers against an OpenAPI document: the call, the code and the media type must be in it, and the body
+ * must be what it says; fields that it does not name are errors too. What no path of the document has must be a 404, a
+ * 400 or an inactive user's 403 in the envelope.
  */
 export function openApiCheck(document: object): Check {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -61,7 +62,10 @@ function bodiesOf(media: string, body: string): readonly unknown[] {
   return media === "text/event-stream" ? eventsOf(body) : [];
 }
 
-/** The document with the parameters, the answers, and the schemas of bodies and answers where they are used, in place of references to them. */
+/**
+ * The document with the parameters, the answers, and the schemas of bodies and answers where they are used, in place of
+ * references to them.
+ */
 export function inlined<T extends object>(document: T): T {
   const found = (value: unknown): unknown => {
     const { $ref } = Object(value) as { readonly $ref?: string };

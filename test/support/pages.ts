@@ -5,7 +5,9 @@ import { DatabaseSync } from "node:sqlite";
 /** Bytes of a page of the service's databases. */
 export const pageBytes = 4096;
 
-/** Numbers of the leaf pages of a table or an index, in the order of their rows. Those of overflowing rows are left out. */
+/**
+ * Numbers of the leaf pages of a table or an index, in the order of their rows. Those of overflowing rows are left out.
+ */
 export function pagesOf(directory: string, name: string, file = "waybeam.db"): readonly number[] {
   const database = new DatabaseSync(join(directory, file), { readOnly: true });
   const pages = database

@@ -52,7 +52,10 @@ class Gate {
   }
 }
 
-/** A process of a service on PostgreSQL within a test: it takes reports, follows its share of the devices with their rules, and reads histories. */
+/**
+ * A process of a service on PostgreSQL within a test: it takes reports, follows its share of the devices with their
+ * rules, and reads histories.
+ */
 export class Peer {
   readonly process: TestProcess;
   readonly follower: Follower;

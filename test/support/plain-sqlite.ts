@@ -15,7 +15,10 @@ class LocklessDialect extends SqliteDialect {
   }
 }
 
-/** The row tables over one connection of this thread, for what a test does behind the store's back. `ran` is told each statement. */
+/**
+ * The row tables over one connection of this thread, for what a test does behind the store's back. `ran` is told each
+ * statement.
+ */
 export function plainSqlite(
   file: string,
   ran?: (sql: string) => void,
@@ -35,7 +38,11 @@ export function plainSqlite(
   return { file: database, rows: new Kysely<Schema>({ dialect }) };
 }
 
-/** Those of the statements that look at whole tables or sort what they find, with the engine's plans. A partial index holds the few rows that it is for, `json_each` the values of one column, and `before` what a question of its own found by an index. */
+/**
+ * Those of the statements that look at whole tables or sort what they find, with the engine's plans. A partial index
+ * holds the few rows that it is for, `json_each` the values of one column, and `before` what a question of its own
+ * found by an index.
+ */
 export function withoutIndex(file: DatabaseSync, statements: Iterable<string>): readonly string[] {
   const partial = file
     .prepare("select i.name from sqlite_master t join pragma_index_list(t.name) i on i.partial where t.type = 'table'")

@@ -119,7 +119,9 @@ export class PostgresServer {
     return this.url(name);
   }
 
-  /** Makes an empty store, of which `create database ... template` makes copies: quicker than all migrations for each. */
+  /**
+   * Makes an empty store, of which `create database ... template` makes copies: quicker than all migrations for each.
+   */
   async makeTemplate(): Promise<void> {
     await this.ask("postgres", `create database ${template}`);
     const rows = await openPostgresRows(this.url(template), { log: silentLog });
@@ -195,7 +197,10 @@ export class PostgresServer {
       }
   }
 
-  /** Ends it. `fast`: it ends what its clients do · `immediate`: as if it had crashed · `killed`: all of its processes are killed. */
+  /**
+   * Ends it. `fast`: it ends what its clients do · `immediate`: as if it had crashed · `killed`: all of its processes
+   * are killed.
+   */
   async stop(how: "fast" | "immediate" | "killed" = "fast"): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;
@@ -213,7 +218,9 @@ export class PostgresServer {
   }
 }
 
-/** Kills a process and its children, and waits until all are gone: while one is left, the server does not start again. */
+/**
+ * Kills a process and its children, and waits until all are gone: while one is left, the server does not start again.
+ */
 async function killTree(parent: number): Promise<void> {
   const children = readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8").split(" ").filter(Boolean);
   // The parent first: it would start again what is killed.

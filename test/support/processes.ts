@@ -5,7 +5,10 @@ import { type BucketsHeir, bucketCount, bucketOf, type Processes } from "../../s
 /** What is told comes so much later at most, ms. */
 const mostDelayMs = 30;
 
-/** The processes of a service within a test, which says who follows what. What one tells, the others hear some milliseconds later, in its order. */
+/**
+ * The processes of a service within a test, which says who follows what. What one tells, the others hear some
+ * milliseconds later, in its order.
+ */
 export class TestProcesses {
   readonly #members = new Set<TestProcess>();
   /** Moves of shares, one after the other. */

@@ -54,8 +54,9 @@ export const capsOfTests = {
 };
 
 /**
- * How far all clocks of a test file are ahead, ms. If the next day begins within ten minutes, they begin in that day, because what a test counts by the day must not fall into two
- * days. All clocks share the number, so that a service that starts again does not find itself in the past.
+ * How far all clocks of a test file are ahead, ms. If the next day begins within ten minutes, they begin in that day,
+ * because what a test counts by the day must not fall into two days. All clocks share the number, so that a service
+ * that starts again does not find itself in the past.
  */
 const ahead = aheadOf(systemClock.now());
 
@@ -80,7 +81,10 @@ export class TestClock {
   }
 }
 
-/** An answer with its headers, its body read as JSON where it is JSON; of lines of JSON the last one, of a live stream the first event. */
+/**
+ * An answer with its headers, its body read as JSON where it is JSON; of lines of JSON the last one, of a live stream
+ * the first event.
+ */
 export interface Answer extends Answered {
   readonly headers: Readonly<Record<string, unknown>>;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and the OpenAPI check has looked before them

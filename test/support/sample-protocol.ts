@@ -6,9 +6,9 @@ import { bytesOfLatin1, Reader } from "../../src/wire/reader.ts";
 import { Writer } from "../../src/wire/writer.ts";
 
 /**
- * A small invented protocol that has one of everything, so that the contract suite and the tools around protocols can be tested on their own.
- * Frame: 0x24, length of the body, type, body, exclusive or of all before. Types: 1 login (identifier as text), 2 reports, 3 heartbeat,
- * 0x80 command and its answer.
+ * A small invented protocol that has one of everything, so that the contract suite and the tools around protocols can
+ * be tested on their own. Frame: 0x24, length of the body, type, body, exclusive or of all before. Types: 1 login
+ * (identifier as text), 2 reports, 3 heartbeat, 0x80 command and its answer.
  */
 export interface SampleSession {
   readonly logins: number;

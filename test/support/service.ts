@@ -135,7 +135,9 @@ async function started(child: ChildProcess, directory: string, began: number, sa
   return { url, devicePort, readyAfter, token: await requestToken(url, directory) };
 }
 
-/** Keeps what the service says, for the message of a test that fails; warnings and errors of its log are shown at once. */
+/**
+ * Keeps what the service says, for the message of a test that fails; warnings and errors of its log are shown at once.
+ */
 function listen(child: ChildProcess): () => string {
   let said = "";
   child.stdout?.on("data", (chunk: Buffer) => process.stderr.write(chunk));

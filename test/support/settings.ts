@@ -195,8 +195,9 @@ export function environmentOf(values: Values): Record<string, string> {
 }
 
 /**
- * Starts the service for each case and sees its settings act. Fails where a setting of the file's groups is in no case, so that none can be added that nobody
- * has seen act. `keys`: those of a case, whose values may be known only when its peers listen.
+ * Starts the service for each case and sees its settings act. Fails where a setting of the file's groups is in no case,
+ * so that none can be added that nobody has seen act. `keys`: those of a case, whose values may be known only when its
+ * peers listen.
  */
 export function seeThemAct(file: string, cases: readonly (Case & { readonly keys?: readonly string[] })[]): void {
   const keysOf = ({ keys, sets }: (typeof cases)[number]) => keys ?? Object.keys(sets);
@@ -243,8 +244,8 @@ export function seeThemAct(file: string, cases: readonly (Case & { readonly keys
 }
 
 /**
- * Whether something happens before a time of the test, which is far from both times between which it tells: the one that is set and the default. Where the
- * machine is slow both are late.
+ * Whether something happens before a time of the test, which is far from both times between which it tells: the one
+ * that is set and the default. Where the machine is slow both are late.
  */
 export async function happensFirst(event: Promise<unknown>, ms: number): Promise<boolean> {
   const late = new AbortController();

@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { atEnd } from "./at-end.ts";
 
-/** Makes a file system of some megabytes, which goes at the end of the test file. Undefined where that can't be had: only root can. */
+/**
+ * Makes a file system of some megabytes, which goes at the end of the test file. Undefined where that can't be had:
+ * only root can.
+ */
 export function smallDisk(megabytes: number): string | undefined {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "waybeam-small-disk-"));

@@ -4,8 +4,8 @@ import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { silentLog } from "./silent-log.ts";
 
 /*
- * A process that holds a store's data folder (its argument), appends one record after the other, and prints the device's key and then the number
- * of each record once it is answered, until it is killed.
+ * A process that holds a store's data folder (its argument), appends one record after the other, and prints the
+ * device's key and then the number of each record once it is answered, until it is killed.
  */
 const store = await openSqliteStore({ directory: process.argv[2] ?? "", log: silentLog, pid: process.pid });
 const account = await makeAccount(store);

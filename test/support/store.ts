@@ -15,7 +15,10 @@ export const secretsOf = (directory: string): SecretOptions => ({
   ids: systemIds,
 });
 
-/** Opens the store of a folder, with its secrets where a test reads them. One that its test does not close is closed at the end of the test file. */
+/**
+ * Opens the store of a folder, with its secrets where a test reads them. One that its test does not close is closed at
+ * the end of the test file.
+ */
 export async function openStore(
   directory: string,
   log: Log = silentLog,

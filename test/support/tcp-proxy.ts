@@ -31,7 +31,10 @@ export class TcpProxy {
     return new TcpProxy(server, address.port, to);
   }
 
-  /** The next message that holds this text reaches the server. Its answer does not come back: the connection breaks once the server has taken it. */
+  /**
+   * The next message that holds this text reaches the server. Its answer does not come back: the connection breaks once
+   * the server has taken it.
+   */
   loseAnswerTo(text: string): void {
     this.#losesAnswerTo = text;
   }

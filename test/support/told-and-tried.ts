@@ -52,8 +52,8 @@ export function compareTold(rule: Pick<AlertRule, "name">, told: readonly Alert[
 }
 
 /**
- * Nobody is told of an episode by an alert that is withdrawn, and again by one that stands. `told`: in the order in which
- * they were told.
+ * Nobody is told of an episode by an alert that is withdrawn, and again by one that stands. `told`: in the order in
+ * which they were told.
  */
 export function compareNotices(
   rule: Pick<AlertRule, "name" | "type">,

@@ -67,7 +67,10 @@ export function vectorsOf(parsed: unknown): readonly Vector[] {
   });
 }
 
-/** The vectors that stand beside a protocol's module; none where there is no such file, which the contract suite then complains of. */
+/**
+ * The vectors that stand beside a protocol's module; none where there is no such file, which the contract suite then
+ * complains of.
+ */
 export function loadVectors(id: string): readonly Vector[] {
   const file = new URL(`../../src/protocols/${id}.vectors.json`, import.meta.url);
   return existsSync(file) ? vectorsOf(JSON.parse(readFileSync(file, "utf8"))) : [];
@@ -116,8 +119,8 @@ export function playRows(protocol: AnyProtocol, vector: Vector): readonly RowEff
 }
 
 /**
- * The vector's bytes as a stream carries them; undefined where they do not come as a stream, or a message stands without its delimiter
- * (so that the framer does not give it back whole).
+ * The vector's bytes as a stream carries them; undefined where they do not come as a stream, or a message stands
+ * without its delimiter (so that the framer does not give it back whole).
  */
 export function streamOf(protocol: AnyProtocol, vector: Vector): readonly Uint8Array[] | undefined {
   const { messages, chunks } = vector.input;

@@ -14,7 +14,10 @@ const results: Result[] = [];
 const alike = new Stage();
 atEnd(() => alike.close());
 
-/** Those that need settings of their own, or a service that starts again, share a second service, with the settings of all of them. */
+/**
+ * Those that need settings of their own, or a service that starts again, share a second service, with the settings of
+ * all of them.
+ */
 const special = attempts.filter(({ settings, alone }) => settings !== undefined || alone !== undefined);
 let apart: Stage | undefined;
 atEnd(() => apart?.close());

@@ -30,7 +30,10 @@ const cases = fc.record({
   way: fc.constantFrom(...ways),
   /** After each commit, now and then, or once all is there. */
   reviews: fc.constantFrom("at once", "at times", "at the end"),
-  /** How often the test looks for what time alone made true, and how long after the last report: packets may come later than what they tell. */
+  /**
+   * How often the test looks for what time alone made true, and how long after the last report: packets may come later
+   * than what they tell.
+   */
   looks: fc.constantFrom(0, 0.3),
   quietMs: fc.constantFrom(500, 30_000),
   /** Records from one point to the next, and how many points a review goes over at a time. */

@@ -7,8 +7,9 @@ import { atEnd } from "../support/at-end.ts";
 import { chance } from "../support/chance.ts";
 
 /*
- * The seed chooses some faults. Each is played once, with few trackers, one after the other on one folder. Faults whose trackers have histories of their own have
- * folders of their own, too. `npm run chaos` plays many rounds of all faults, each on its own folder.
+ * The seed chooses some faults. Each is played once, with few trackers, one after the other on one folder. Faults whose
+ * trackers have histories of their own have folders of their own, too. `npm run chaos` plays many rounds of all faults,
+ * each on its own folder.
  */
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));

@@ -11,7 +11,10 @@ import { TestClock } from "../support/rest.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { openStore } from "../support/store.ts";
 
-/** What may follow what: a command is marked as sent only as it is about to be written, and never goes back to the queue. */
+/**
+ * What may follow what: a command is marked as sent only as it is about to be written, and never goes back to the
+ * queue.
+ */
 const steps: Readonly<Record<CommandState, readonly CommandState[]>> = {
   queued: ["sent", "failed", "expired", "cancelled"],
   // Its time may run out while that is recorded.

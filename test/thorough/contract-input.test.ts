@@ -28,7 +28,8 @@ interface Call extends Operation {
 }
 
 /**
- * What a schema can't say: the details of such refusals, and why. The document tells each in a description. Everything else that a schema admits is accepted.
+ * What a schema can't say: the details of such refusals, and why. The document tells each in a description. Everything
+ * else that a schema admits is accepted.
  */
 const exceptions: readonly (readonly [detail: RegExp, reason: string])[] = [
   [/cursor: must be the nextCursor/, "a cursor refers to an answer"],
@@ -103,7 +104,10 @@ before(async () => {
 });
 after(() => endRest(rest));
 
-/** Calls with a body or a query, but for patches: what these are to be depends on the record (their results are checked as the bodies here). */
+/**
+ * Calls with a body or a query, but for patches: what these are to be depends on the record (their results are checked
+ * as the bodies here).
+ */
 function calls(): readonly Call[] {
   const { paths } = inlined(rest.http.openApi()) as { paths: Record<string, Record<string, Operation>> };
   return Object.entries(paths).flatMap(([path, item]) =>

@@ -7,7 +7,10 @@ import { compareTracker } from "../support/ledger.ts";
 import { dataFolder, register, removeFolder, type Service, startService } from "../support/service.ts";
 import { commandLine } from "../support/waybeam.ts";
 
-/** How each round ends the service (SIGKILL as a crash does, SIGTERM as Ctrl-C does), and how long it lives at least, ms. */
+/**
+ * How each round ends the service (SIGKILL as a crash does, SIGTERM as Ctrl-C does), and how long it lives at least,
+ * ms.
+ */
 const endings = {
   // The first lives long enough for its calls to have been counted on disk.
   "killed at random moments under load": [

@@ -92,7 +92,9 @@ test("the notices of an account have an end each minute: the alert says what is 
   assert.equal(told().at(-1), 20);
 });
 
-/** A rule of speed whose webhooks take all 20 notices of an account's minute, and one of the alarm that tells by e-mail. */
+/**
+ * A rule of speed whose webhooks take all 20 notices of an account's minute, and one of the alarm that tells by e-mail.
+ */
 async function noisyLane(critical: boolean): Promise<AlertLane> {
   const recipient = { to: "one@example.test", language: null, timeZone: null, units: "metric" } as const;
   const fields = { notifyWhenOver: true, hysteresis: { holdSeconds: 0, rearmAt: null, cooldownSeconds: 0 } };

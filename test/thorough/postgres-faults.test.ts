@@ -30,7 +30,10 @@ interface Story {
   readonly world: World;
   readonly network: Network;
   readonly database: string;
-  /** Delivers a history with late and repeated parts; `between` comes before each delivery, `ended` after the last. Then compares what is stored with it. */
+  /**
+   * Delivers a history with late and repeated parts; `between` comes before each delivery, `ended` after the last. Then
+   * compares what is stored with it.
+   */
   told(count: number, between: (random: () => number) => Promise<void>, ended?: () => Promise<void>): Promise<void>;
 }
 

@@ -80,7 +80,10 @@ async function underWay(service: Running): Promise<{ answer: Promise<unknown>; t
   return { answer, token };
 }
 
-/** Has an answer of 670 KB wait for its reader, behind more than the buffers of the system take. Gives what further requests for it are told. */
+/**
+ * Has an answer of 670 KB wait for its reader, behind more than the buffers of the system take. Gives what further
+ * requests for it are told.
+ */
 async function unread(service: Running): Promise<() => Promise<Answer>> {
   const devices = Array.from({ length: 10_000 }, (_, index) => String(index).padStart(64, "x"));
   const { id } = await service.done("POST", "/api/groups", { name: "large", devices });
@@ -364,7 +367,8 @@ seeThemAct("http", [
       socket.pause();
       const token = await service.owner();
       const ask = `GET /api/groups/${id} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`;
-      // More than the buffers of the system take. Who does not read learns only by reading on that the connection is gone.
+      // More than the buffers of the system take. Who does not read learns only by reading on that the connection is
+      // gone.
       const reset = once(socket, "close").catch(() => "reset");
       socket.write(ask.repeat(40));
       await setTimeout(5000);

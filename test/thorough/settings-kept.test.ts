@@ -52,7 +52,10 @@ const kept: Readonly<Record<string, (service: Running) => Promise<readonly unkno
 const open = async (service: Running): Promise<readonly unknown[]> =>
   (await service.done("GET", "/api/alerts?state=open")).alerts;
 
-/** Three days ago there was one of each kind; old ones are looked for some minutes after the start, for which the case does not wait. */
+/**
+ * Three days ago there was one of each kind; old ones are looked for some minutes after the start, for which the case
+ * does not wait.
+ */
 function retention(kind: string, key = `${kind}.keepDays`, left = kept[kind]) {
   const looks: (() => void)[] = [];
   return {
@@ -110,7 +113,9 @@ async function stalled(reports: { answered: () => number }): Promise<void> {
   }
 }
 
-/** Another process holds the file of everything but positions, so that nothing can be followed. Gives what ends that. */
+/**
+ * Another process holds the file of everything but positions, so that nothing can be followed. Gives what ends that.
+ */
 function locked(directory: string): () => void {
   const other = new DatabaseSync(join(directory, "waybeam.db"), { timeout: 10_000 });
   other.exec("BEGIN IMMEDIATE");

@@ -13,7 +13,10 @@ import { commandLine } from "../support/waybeam.ts";
 
 const program = join(import.meta.dirname, "../../src/main.ts");
 
-/** Starts the service with a data folder that can't be used. A start that never ends is killed, and its exit code is null. */
+/**
+ * Starts the service with a data folder that can't be used. A start that never ends is killed, and its exit code is
+ * null.
+ */
 function serve(data: string) {
   return spawnSync(process.execPath, [program, "serve"], {
     encoding: "utf8",

@@ -15,8 +15,8 @@ import { dataFolder, removeFolder } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
 
 /*
- * One bit of a folder's databases is changed, wherever it is. Then the store opens or says plainly why not; a device's answers are those from before, or fail, or lack what `waybeam check`
- * tells of; and what is whole takes new reports.
+ * One bit of a folder's databases is changed, wherever it is. Then the store opens or says plainly why not; a device's
+ * answers are those from before, or fail, or lack what `waybeam check` tells of; and what is whole takes new reports.
  */
 
 /** Longer, by hand: DAMAGE_SEED, DAMAGE_TRIALS. */
@@ -24,7 +24,9 @@ const seed = Number(process.env.DAMAGE_SEED ?? Date.now() % 2 ** 31);
 const trials = Number(process.env.DAMAGE_TRIALS ?? Number.POSITIVE_INFINITY);
 const mostMs = process.env.DAMAGE_TRIALS === undefined ? 20_000 : Number.POSITIVE_INFINITY;
 
-/** Where most of the bits are changed: the tables of positions and of what follows from them are a few pages of many. */
+/**
+ * Where most of the bits are changed: the tables of positions and of what follows from them are a few pages of many.
+ */
 const chosen = [
   ["positions.db", "log"],
   ["positions.db", "block"],
@@ -46,7 +48,9 @@ async function answersOf(world: World, key: number): Promise<Pick<Known, "histor
   return { history: await world.history(key), last: json };
 }
 
-/** A folder of some devices, over some days: part of it is packed, some came late. `crashed`: nobody ended the service. */
+/**
+ * A folder of some devices, over some days: part of it is packed, some came late. `crashed`: nobody ended the service.
+ */
 async function made(crashed: boolean): Promise<{ directory: string; answers: readonly Known[]; more: readonly Fix[] }> {
   const directory = dataFolder();
   const world = new World(directory);

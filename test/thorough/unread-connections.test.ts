@@ -20,7 +20,10 @@ const answer = Buffer.alloc(32 * 1024 * 1024);
 /** Asks for an answer. */
 const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/** A client of a server that closes an unread answer after a second, or after `unreadMs`. The client reads only when the test tells it to. */
+/**
+ * A client of a server that closes an unread answer after a second, or after `unreadMs`. The client reads only when the
+ * test tells it to.
+ */
 async function setUp(
   context: TestContext,
   listener: RequestListener,

@@ -23,7 +23,8 @@ function flood(name: string, tries: string, bytes: (index: number) => Uint8Array
       let sent = 0;
       while (goesOn()) {
         for (const peer of peers) await peer.send(bytes(sent++));
-        // What a link of some 10,000 datagrams a second brings: a sender that leaves the machine no time measures only itself.
+        // What a link of some 10,000 datagrams a second brings: a sender that leaves the machine no time measures only
+        // itself.
         await wait(scene.scale(10, 50));
       }
       const answers = peers.reduce((sum, peer) => sum + peer.answers, 0);

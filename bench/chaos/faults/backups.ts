@@ -7,7 +7,10 @@ import type { Fault, Scene } from "../fault.ts";
 /** The latest time after which a backup is killed, ms. */
 const workMs = 1500;
 
-/** Checks a backup: it must be whole and hold all that was acknowledged before it began. Returns whether there is a backup. */
+/**
+ * Checks a backup: it must be whole and hold all that was acknowledged before it began. Returns whether there is a
+ * backup.
+ */
 async function judge(target: string, promised: number, { must }: Scene): Promise<boolean> {
   if (!existsSync(target)) return false;
   const { code, err } = await commandLine(target).waybeam(["check", target]);

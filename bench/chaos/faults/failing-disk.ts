@@ -9,7 +9,10 @@ import { missing } from "../machine.ts";
 /** How long calls fail or are slow at most, ms. */
 const faultMs = 2500;
 
-/** strace lets system calls of a running process fail or wait: https://man7.org/linux/man-pages/man1/strace.1.html, "Tampering". `record`: the file for what it did. */
+/**
+ * strace lets system calls of a running process fail or wait: https://man7.org/linux/man-pages/man1/strace.1.html,
+ * "Tampering". `record`: the file for what it did.
+ */
 function tamper(pid: number | undefined, calls: string, how: string, record: string): ChildProcess {
   const what = ["-s", "0", "-e", `trace=${calls}`, "-e", `inject=${calls}:${how}`];
   return spawn("strace", ["-f", "-qq", "-o", record, ...what, "-p", String(pid)], { stdio: "ignore" });

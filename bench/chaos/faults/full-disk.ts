@@ -28,7 +28,10 @@ function fill(directory: string, left: number): () => void {
   return () => rmSync(filler);
 }
 
-/** A folder in memory of a limited size, with a copy of the data; `work` is done there, and what is there then is the data. */
+/**
+ * A folder in memory of a limited size, with a copy of the data; `work` is done there, and what is there then is the
+ * data.
+ */
 async function onSmallDisk(scene: Scene, work: (disk: string) => Promise<void>): Promise<void> {
   const { directory, start, stop, kill } = scene;
   // What is not there yet can't be copied.
@@ -88,7 +91,9 @@ const fullDisk: Fault = {
     }),
 };
 
-/** Sets how large the files may become that a process writes. A write beyond it is cut short, and the next one fails. */
+/**
+ * Sets how large the files may become that a process writes. A write beyond it is cut short, and the next one fails.
+ */
 function limitFiles(pid: number | undefined, bytes: number | "unlimited"): void {
   run("prlimit", `--pid=${pid}`, `--fsize=${bytes}:`);
 }

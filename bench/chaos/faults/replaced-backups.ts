@@ -71,7 +71,10 @@ class Place {
   }
 }
 
-/** Puts the backup into the data folder, killed on its way and finished by another restore or by the start of the service. */
+/**
+ * Puts the backup into the data folder, killed on its way and finished by another restore or by the start of the
+ * service.
+ */
 async function restored(
   { directory, random, must, count }: Scene,
   target: string,

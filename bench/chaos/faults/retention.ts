@@ -14,8 +14,8 @@ const keptFrom = beginning - 10_000 - keptDays * dayMs;
 /** A tracker's first messages, each of a second, that are old. */
 const oldMessages = 150;
 /**
- * Messages after which a tracker's late reports are no longer old, and its reports are of the last 24 hours. The service must see that its clock is right before it deletes
- * anything.
+ * Messages after which a tracker's late reports are no longer old, and its reports are of the last 24 hours. The
+ * service must see that its clock is right before it deletes anything.
  */
 const newMessages = oldMessages + 250;
 

@@ -3,14 +3,17 @@ import type { Readings } from "../../model/readings.ts";
 import { noMemory, type RuleType, type Seen } from "../judge.ts";
 
 /**
- * Some trackers send the same alarm twice, as a message of its own and with the next position; others report it with each position as long as their flag is set.
- * Within this time of the report before it is the same one, ms.
+ * Some trackers send the same alarm twice, as a message of its own and with the next position; others report it with
+ * each position as long as their flag is set. Within this time of the report before it is the same one, ms.
  */
 const sameMs = 60_000;
 const happened = Object.freeze([Object.freeze({})]);
 const nothingHappened: readonly never[] = Object.freeze([]);
 
-/** Something that happens when one of these alarms is reported, or when a reading that tells the same changes to what it says. */
+/**
+ * Something that happens when one of these alarms is reported, or when a reading that tells the same changes to what it
+ * says.
+ */
 export interface AlarmSource {
   readonly alarms: readonly Alarm[];
   /** What an observation says of the state that the alarm is a change of, as a number; undefined: nothing. */
@@ -67,12 +70,16 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-/** Numbers that are remembered of a source: its place, when it was last reported and last told (0: not lately), whether the last position had it, and the state. */
+/**
+ * Numbers that are remembered of a source: its place, when it was last reported and last told (0: not lately), whether
+ * the last position had it, and the state.
+ */
 const size = 5;
 
 /**
- * Whether each of the sources happens at an observation, as the places of those that do. An alarm that is reported again within a minute, or goes on from report to
- * report with no more than that between them, is one and the same; one that a position without it lies before is another, a minute after it was told.
+ * Whether each of the sources happens at an observation, as the places of those that do. An alarm that is reported
+ * again within a minute, or goes on from report to report with no more than that between them, is one and the same; one
+ * that a position without it lies before is another, a minute after it was told.
  */
 export function alarmsAt(list: readonly AlarmSource[], seen: Seen): readonly number[] {
   const { observation, memory } = seen;

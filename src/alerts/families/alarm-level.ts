@@ -12,9 +12,10 @@ const endIsTold = 1;
 const hadAlarm = 2;
 
 /**
- * Judges what trackers tell by an alarm, by a reading, or by both. An alarm of the same report counts more than the reading beside it. It lasts until a reading or the
- * alarm of its end speaks against it. A tracker that has never told an end in any way may never tell one: there, an alarm that comes after reports without it has begun
- * anew, so that it is heard. Remembers the bits above, and when the alarm came last.
+ * Judges what trackers tell by an alarm, by a reading, or by both. An alarm of the same report counts more than the
+ * reading beside it. It lasts until a reading or the alarm of its end speaks against it. A tracker that has never told
+ * an end in any way may never tell one: there, an alarm that comes after reports without it has begun anew, so that it
+ * is heard. Remembers the bits above, and when the alarm came last.
  */
 export function judgeAlarmOr(reading: ReadingSays, begins: Alarm, ends: Alarm | undefined, seen: Seen): Judgement {
   // Time alone says nothing of it.

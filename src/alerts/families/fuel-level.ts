@@ -11,7 +11,10 @@ const mostLitres = 10_000;
 
 const readers = new WeakMap<FuelTable, (seen: Seen) => number | undefined>();
 
-/** Level of a tank as observed: as the device's table of that tank makes it of a raw value, else as the tracker tells it in that unit. */
+/**
+ * Level of a tank as observed: as the device's table of that tank makes it of a raw value, else as the tracker tells it
+ * in that unit.
+ */
 export function fuelOf(seen: Seen, tank: 1 | 2, unit: FuelUnit): number | undefined {
   const table = seen.device.fuelTables?.[tank - 1];
   if (table !== undefined) {

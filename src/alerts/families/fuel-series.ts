@@ -1,4 +1,7 @@
-/** Readings of a level in the order of time, four numbers each: when, how much, the mileage then, km, and 1 where the vehicle stood. */
+/**
+ * Readings of a level in the order of time, four numbers each: when, how much, the mileage then, km, and 1 where the
+ * vehicle stood.
+ */
 export type Series = readonly number[];
 
 const size = 4;
@@ -41,7 +44,10 @@ export function apart(before: readonly number[], now: readonly number[], sign: -
   return sign < 0 ? (now.at(-1) ?? 0) < (before[0] ?? 0) : (now[0] ?? 0) > (before.at(-1) ?? 0);
 }
 
-/** Standard deviation of the readings' noise, as far as they tell: of what lies beside the median of five, so that neither a slope nor a change counts as noise. */
+/**
+ * Standard deviation of the readings' noise, as far as they tell: of what lies beside the median of five, so that
+ * neither a slope nor a change counts as noise.
+ */
 export function noiseOf(series: Series): number {
   const count = series.length / size;
   const sizes: number[] = [];
@@ -68,7 +74,10 @@ export function slopeOf(series: Series, from: number, change: number, until: num
   return median(slopes.sort((left, right) => left - right));
 }
 
-/** Whether the level still moves by more than an amount within the readings since a moment, or within the `least` last ones. Compares medians, so waves do not count. */
+/**
+ * Whether the level still moves by more than an amount within the readings since a moment, or within the `least` last
+ * ones. Compares medians, so waves do not count.
+ */
 export function goesOn(
   series: Series,
   sign: -1 | 1,

@@ -17,7 +17,10 @@ function reading(minute: number, fuel: number): Arrival {
   };
 }
 
-/** Points drawn off each minute, more than the noise of a sensor; without the last of them, which a median may not tell, still 10 in all. */
+/**
+ * Points drawn off each minute, more than the noise of a sensor; without the last of them, which a median may not tell,
+ * still 10 in all.
+ */
 const drains = fc.array(fc.integer({ min: 3, max: 6 }), { minLength: 5, maxLength: 10 });
 
 test("whatever is drawn off is told once: wholly where it settles, within the rule's minutes after it began, also where nothing follows", async () => {

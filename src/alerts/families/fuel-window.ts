@@ -5,7 +5,10 @@ import { minuteMs, minutesOf, rounded, within } from "./check.ts";
 import { amountOf, checkAmount, type FuelAmount, fuelNeeds, fuelOf } from "./fuel-level.ts";
 import { apart, goesOn, median, noiseOf, type Series, slopeOf, spanOf, valuesIn } from "./fuel-series.ts";
 
-/** The most readings that are kept. If a rule's minutes have more, they are thinned evenly: more tell no more of a tank, and each is stored with the device. */
+/**
+ * The most readings that are kept. If a rule's minutes have more, they are thinned evenly: more tell no more of a tank,
+ * and each is stored with the device.
+ */
 const readingsKept = 24;
 /** Readings at a standstill that tell the level; and while driving, when the fuel sloshes. */
 const stillReadings = 3;
@@ -14,25 +17,35 @@ const movingReadings = 7;
 const movingBase = 5;
 /** A change must be this many times as great as the noise of the readings that tell it. */
 const noiseTimes = 8;
-/** A change must exceed the rule's amount by this many times the noise, so that a slope and the noise together do not pass for a change. */
+/**
+ * A change must exceed the rule's amount by this many times the noise, so that a slope and the noise together do not
+ * pass for a change.
+ */
 const noiseMargin = 2;
 /** The same if use was subtracted, which noise makes uncertain. */
 const usedMargin = 6;
 /** The most readings that tell a level, if they are noisy. */
 const noisyReadings = 10;
-/** How many readings, before those that tell the level, are searched for the end of a change over a gap or one older than the rule's minutes. */
+/**
+ * How many readings, before those that tell the level, are searched for the end of a change over a gap or one older
+ * than the rule's minutes.
+ */
 const lookedBack = 3;
 /** A level that goes on by more than this has not settled; less is the noise of a sensor at a standstill. */
 const settledWithin = 1;
 /** The level settles over this part of the rule's minutes, and over no fewer readings than tell a level. */
 const settlingParts = 10;
-/** Slower than this a vehicle stands, km/h; one whose mileage grew by less between two readings has stood between them, km. */
+/**
+ * Slower than this a vehicle stands, km/h; one whose mileage grew by less between two readings has stood between them,
+ * km.
+ */
 const stillKmh = 3;
 const stillKm = 0.5;
 
 /**
- * What is remembered: a mark of this form, the moment before which all changes have been told, the readings (`Series`), and the moment at which time alone makes an
- * alert of them (0: it does not), since that is asked with each report and changes with a reading alone.
+ * What is remembered: a mark of this form, the moment before which all changes have been told, the readings (`Series`),
+ * and the moment at which time alone makes an alert of them (0: it does not), since that is asked with each report and
+ * changes with a reading alone.
  */
 const form = -1;
 const headLength = 2;
@@ -42,7 +55,10 @@ const size = 4;
 interface Change {
   readonly from: number;
   readonly to: number;
-  /** Times of the last and of the first reading that tell the level before it, and of the first that tells the level after it. */
+  /**
+   * Times of the last and of the first reading that tell the level before it, and of the first that tells the level
+   * after it.
+   */
   readonly since: number;
   readonly first: number;
   readonly after: number;
@@ -53,11 +69,13 @@ interface Change {
 }
 
 /**
- * A type that asks whether a tank's level fell (-1) or rose (1) by the rule's amount within the rule's minutes, or between two readings that are farther apart.
- * The level is a median: of the last 3 readings where the vehicle stood, of 7 where it drove. It is compared with the medians before it, and all readings on one side
- * must be apart from all on the other, and the change several times their noise, so that neither single readings that are off nor waves in the tank make an alert. It is
- * told when the level has settled, so that it tells the whole amount; a level that does not settle, or of which nothing more is heard, is told when the first reading of
- * before is as old as the rule's minutes, by time alone if need be.
+ * A type that asks whether a tank's level fell (-1) or rose (1) by the rule's amount within the rule's minutes, or
+ * between two readings that are farther apart. The level is a median: of the last 3 readings where the vehicle stood,
+ * of 7 where it drove. It is compared with the medians before it, and all readings on one side must be apart from all
+ * on the other, and the change several times their noise, so that neither single readings that are off nor waves in the
+ * tank make an alert. It is told when the level has settled, so that it tells the whole amount; a level that does not
+ * settle, or of which nothing more is heard, is told when the first reading of before is as old as the rule's minutes,
+ * by time alone if need be.
  */
 export function fuelChange(sign: -1 | 1): RuleType<"fuelDecrease"> & RuleType<"fuelIncrease"> {
   return {
@@ -170,8 +188,8 @@ function stood(series: Series, from: number, until: number): boolean {
 }
 
 /**
- * The greatest change of the asked sign, and amount, between a level of before and the present one. None of its readings is from before `told`. `standing`: it is an alert already, and need
- * not be as clear.
+ * The greatest change of the asked sign, and amount, between a level of before and the present one. None of its
+ * readings is from before `told`. `standing`: it is an alert already, and need not be as clear.
  */
 function changeIn(series: Series, wanted: Wanted, told: number, standing: boolean): Change | undefined {
   const noise = noiseOf(series);
@@ -229,7 +247,10 @@ interface Places {
   readonly start: number;
 }
 
-/** What use may have changed over a gap or between readings that are far apart, beyond the rule's minutes; more than all where nobody can say it; undefined: nothing, it stood. */
+/**
+ * What use may have changed over a gap or between readings that are far apart, beyond the rule's minutes; more than all
+ * where nobody can say it; undefined: nothing, it stood.
+ */
 function usedBetween(series: Series, { from, end, start }: Places, { sign, windowMs }: Wanted): number | undefined {
   const count = series.length / size;
   const at = (place: number, field: number) => series[place * size + field] ?? 0;

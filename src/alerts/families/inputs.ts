@@ -2,7 +2,10 @@ import type { WatchedInput } from "../../model/alert-rule.ts";
 import type { Readings } from "../../model/readings.ts";
 import { type Judgement, no, nothing, type Seen, yes } from "../judge.ts";
 
-/** State of an input; undefined: not reported. One below the highest reported counts as reported and off, as the API's `inputs` shows it. */
+/**
+ * State of an input; undefined: not reported. One below the highest reported counts as reported and off, as the API's
+ * `inputs` shows it.
+ */
 export function inputOf(readings: Readings, input: WatchedInput): boolean | undefined {
   const own = readings[`input${input}`];
   if (own !== undefined) return own;
@@ -19,8 +22,8 @@ export function inputBefore(totals: Seen["previous"], input: WatchedInput): bool
 }
 
 /**
- * Judges whether an input has turned `wanted`. Only a change counts: an input that was so before the rule came, or the first time it is ever
- * reported, is nothing to be told of.
+ * Judges whether an input has turned `wanted`. Only a change counts: an input that was so before the rule came, or the
+ * first time it is ever reported, is nothing to be told of.
  */
 export function judgeTurned(seen: Seen, input: WatchedInput, wanted: boolean): Judgement {
   const state = seen.observation === undefined ? undefined : inputOf(seen.observation.readings, input);

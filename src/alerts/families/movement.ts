@@ -5,7 +5,10 @@ export function movedAt({ observation, totals, previousTime }: Seen): boolean | 
   return observation === undefined || previousTime === 0 ? undefined : totals.movedAt === observation.time;
 }
 
-/** Places of what is remembered of a drive: when it began, when the device moved last, and since when reports have shown that it stands (0: it moves). */
+/**
+ * Places of what is remembered of a drive: when it began, when the device moved last, and since when reports have shown
+ * that it stands (0: it moves).
+ */
 const beganAt = 0;
 const movedLast = 1;
 const standsSince = 2;

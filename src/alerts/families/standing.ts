@@ -5,8 +5,9 @@ import type { Seen } from "../judge.ts";
 const standingKmh = 3;
 
 /**
- * Whether the present report shows that the device stands; undefined: it shows neither. Silence, and reports without a credible position, show nothing: a vehicle that was
- * last seen driving may be driving still. The ignition being off does.
+ * Whether the present report shows that the device stands; undefined: it shows neither. Silence, and reports without a
+ * credible position, show nothing: a vehicle that was last seen driving may be driving still. The ignition being off
+ * does.
  */
 export function showsStanding({ observation, placed, totals, previousTime }: Seen): boolean | undefined {
   if (observation === undefined) return undefined;

@@ -8,8 +8,9 @@ interface Measured {
 }
 
 /**
- * A judge of a value that may pass a limit. Once an alert stands raised, the value must pass back `rearmAt` before it is over;
- * a value that an observation does not have leaves all as it was. Remembers the last value beyond the limit, for an alert that time alone raises.
+ * A judge of a value that may pass a limit. Once an alert stands raised, the value must pass back `rearmAt` before it
+ * is over; a value that an observation does not have leaves all as it was. Remembers the last value beyond the limit,
+ * for an alert that time alone raises.
  */
 export function thresholdJudge<F extends Measured>(
   side: "over" | "under",

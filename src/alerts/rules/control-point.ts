@@ -6,8 +6,9 @@ import { crossed, isIn, noEvents, noMemory, noZone, type RuleType, type Seen, wa
 type Facts = AlertFactsOf["controlPoint"];
 
 /**
- * It arrived at one of the zones, which it has when it has been there for so long, and left it again. Remembers three numbers for each zone that it is in:
- * its place in the rule's list, since when, and 1 where the arrival was told (or was before the rule came).
+ * It arrived at one of the zones, which it has when it has been there for so long, and left it again. Remembers three
+ * numbers for each zone that it is in: its place in the rule's list, since when, and 1 where the arrival was told (or
+ * was before the rule came).
  */
 export const controlPoint: RuleType<"controlPoint"> = {
   clock: "event",
@@ -53,7 +54,8 @@ function move(seen: Seen, zones: readonly number[], names: readonly string[], mi
     } else if (at >= 0) after.push(place, memory[at + 1] ?? time, memory[at + 2] ?? 0);
     else if ((bits & isIn) !== 0) {
       changed = true;
-      // Where it was before anything is known of it, and where it was already when the rule came, it did not arrive now.
+      // Where it was before anything is known of it, and where it was already when the rule came, it did not arrive
+      // now.
       after.push(place, time, seen.zones.known && (bits & wasIn) === 0 ? 0 : 1);
     } else if (minutes === 0 && seen.zones.known && (bits & (wasIn | crossed)) === crossed) {
       const name = names[place] ?? "";

@@ -8,7 +8,10 @@ const againMs = 60_000;
 /** Characters of an identifier that are remembered. */
 const longestDriver = 64;
 
-/** Places of what is remembered: since when the ignition is on, when an allowed driver identified last, when another one did (0: not), and who, character by character. */
+/**
+ * Places of what is remembered: since when the ignition is on, when an allowed driver identified last, when another one
+ * did (0: not), and who, character by character.
+ */
 const onAt = 0;
 const identifiedAt = 1;
 const refusedAt = 2;

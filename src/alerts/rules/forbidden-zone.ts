@@ -3,8 +3,8 @@ import { inOne } from "../families/zones.ts";
 import { crossed, isIn, no, nothing, pulse, type RuleType, type Seen, wasIn, yes } from "../judge.ts";
 
 /**
- * It is in a zone where it must not be, or has come through one between two fixes. Remembers which of the rule's zones that was, so that an alert which
- * time alone raises can name it.
+ * It is in a zone where it must not be, or has come through one between two fixes. Remembers which of the rule's zones
+ * that was, so that an alert which time alone raises can name it.
  */
 export const forbiddenZone: RuleType<"forbiddenZone"> = {
   clock: "none",

@@ -5,7 +5,10 @@ import { no, noMemory, nothing, type RuleType, yes } from "../judge.ts";
 /** So many readings in a row must agree: one that is off, or a wave in the tank, is nothing. */
 const readingsInARow = 3;
 
-/** The level of a tank is under the limit. Remembers how many readings in a row have said otherwise than before, and the last of them. */
+/**
+ * The level of a tank is under the limit. Remembers how many readings in a row have said otherwise than before, and the
+ * last of them.
+ */
 export const fuelLess: RuleType<"fuelLess"> = {
   clock: "none",
   momentary: false,

@@ -1,7 +1,10 @@
 import { checkMinutes, minuteMs, minutesOf } from "../families/check.ts";
 import { no, noMemory, nothing, type RuleType, yes } from "../judge.ts";
 
-/** For so long the tracker has marked its positions as not valid. Remembers since when. Reports without a position say nothing of it. */
+/**
+ * For so long the tracker has marked its positions as not valid. Remembers since when. Reports without a position say
+ * nothing of it.
+ */
 export const gpsNoSignal: RuleType<"gpsNoSignal"> = {
   clock: "none",
   momentary: false,

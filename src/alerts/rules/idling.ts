@@ -2,7 +2,10 @@ import { checkMinutes, minuteMs, minutesOf } from "../families/check.ts";
 import { showsStanding } from "../families/standing.ts";
 import { no, noMemory, type RuleType, type Seen, yes } from "../judge.ts";
 
-/** The engine runs and the device stands, since reports that showed it. Remembers since when the engine runs, and since when the device stands (0: not). */
+/**
+ * The engine runs and the device stands, since reports that showed it. Remembers since when the engine runs, and since
+ * when the device stands (0: not).
+ */
 export const idling: RuleType<"idling"> = {
   clock: "event",
   momentary: false,

@@ -3,8 +3,9 @@ import { inputBefore } from "../families/inputs.ts";
 import { noEvents, type RuleType, type Seen } from "../judge.ts";
 
 /**
- * Added up, an input has been active for so long (`sensorTimeN` of the API), or for each multiple of it; while it is active, time alone adds to it.
- * Remembers how many were reached; what was reached before the rule came is none of its business.
+ * Added up, an input has been active for so long (`sensorTimeN` of the API), or for each multiple of it; while it is
+ * active, time alone adds to it. Remembers how many were reached; what was reached before the rule came is none of its
+ * business.
  */
 export const inputAccumulated: RuleType<"inputAccumulated"> = {
   clock: "event",

@@ -3,7 +3,8 @@ import { noEvents, type RuleType } from "../judge.ts";
 import { milleageOf } from "../values.ts";
 
 /**
- * The mileage reaches a figure, or each multiple of it. Remembers how many it has reached; what was reached before the rule came is none of its business.
+ * The mileage reaches a figure, or each multiple of it. Remembers how many it has reached; what was reached before the
+ * rule came is none of its business.
  */
 export const mileage: RuleType<"mileage"> = {
   clock: "none",

@@ -3,8 +3,8 @@ import { showsStanding, wasMoving } from "../families/standing.ts";
 import { no, type RuleType, type Seen, yes } from "../judge.ts";
 
 /**
- * The device has been standing for so long, since a report that showed it. Remembers since when (0: it moved). A rule that has seen no report yet counts from the
- * last one before it.
+ * The device has been standing for so long, since a report that showed it. Remembers since when (0: it moved). A rule
+ * that has seen no report yet counts from the last one before it.
  */
 export const notMoving: RuleType<"notMoving"> = {
   clock: "event",

@@ -37,7 +37,10 @@ export function addDemo(program: Command, host: Host): void {
     });
 }
 
-/** Starts the service. A port that is taken is most likely the user's own service's: then the demonstration needs others. */
+/**
+ * Starts the service. A port that is taken is most likely the user's own service's: then the demonstration needs
+ * others.
+ */
 async function start(host: Host, config: string | undefined, data: string): Promise<Service> {
   try {
     return await host.startService(config, data);

@@ -87,7 +87,10 @@ async function collect(host: Host, ids: readonly string[], options: AddOptions):
   return devices;
 }
 
-/** The devices of a file, each with its place. All are read before the first is sent: a file with a mistake adds nothing. */
+/**
+ * The devices of a file, each with its place. All are read before the first is sent: a file with a mistake adds
+ * nothing.
+ */
 async function* readBodies(host: Host, file: string): AsyncGenerator<{ source: string; body: Body }> {
   let number = 0;
   for await (const line of inputLines(host.terminal, file)) {

@@ -139,7 +139,9 @@ const named = [
   ...["sensorTime1", "sensorTime2", "sensorTime3", "sensorTime4", "rpm"],
 ];
 
-/** What a position came with, briefly: alarms first, inputs and outputs as digits, times of inputs where there are any. */
+/**
+ * What a position came with, briefly: alarms first, inputs and outputs as digits, times of inputs where there are any.
+ */
 function more(location: Readonly<Record<string, unknown>>): string {
   const { hasCriticalAlert, accessoriesAttributes, attributes } = location;
   const list = (name: string, text: (each: unknown) => string, between: string) => {

@@ -41,7 +41,10 @@ export async function untilInterrupted(interrupted: AbortSignal, service: Servic
   await (service.failed ? Promise.race([ended, service.failed]) : ended);
 }
 
-/** What a started service says of itself: where things are, and, once, who may use it. Keys go to a terminal (`tty`) only: anything else is kept by somebody, a log for months. */
+/**
+ * What a started service says of itself: where things are, and, once, who may use it. Keys go to a terminal (`tty`)
+ * only: anything else is kept by somebody, a log for months.
+ */
 export function startSummary(service: Service, tty: boolean): string {
   return `${whatRuns(service, tty)}${firstPassword(service, tty)}`;
 }
@@ -90,7 +93,10 @@ It is also in ${credentialsFile}, where the other commands find it.
 `;
 }
 
-/** Trackers and people come from other machines, so the service listens to all of them unless told otherwise; that keys cross the network in the clear is for the operator to know. */
+/**
+ * Trackers and people come from other machines, so the service listens to all of them unless told otherwise; that keys
+ * cross the network in the clear is for the operator to know.
+ */
 function plainNote(host: string): string {
   const everywhere = host === "0.0.0.0" || host === "::" ? "every address of this machine" : host;
   return `

@@ -117,7 +117,9 @@ async function simulate(host: Host, options: SimulateOptions, command: Command):
   await summarize(host, await watchFleet(host, fleet), started, { json, deviceHost, devicePort });
 }
 
-/** Where the trackers connect: as the command says, as the service noted beside its credentials, or on its usual port. */
+/**
+ * Where the trackers connect: as the command says, as the service noted beside its credentials, or on its usual port.
+ */
 async function placeOf(host: Host, options: SimulateOptions, command: Command, url: string) {
   const { config, url: asked } = command.optsWithGlobals<{ config?: string; url?: string }>();
   const { deviceHost, devicePort } = options;

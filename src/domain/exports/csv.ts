@@ -14,8 +14,8 @@ const shownAttributes: ReadonlySet<string> = new Set<string>(["altitude", ...fla
 const lists = ["alerts", "alertTexts", "warnings", "warningTexts"] as const;
 
 /**
- * A table by RFC 4180, with the byte order mark by which spreadsheets know UTF-8. What has no column of its own stands in the last one as JSON. A text that a
- * spreadsheet would take for a formula begins with an apostrophe.
+ * A table by RFC 4180, with the byte order mark by which spreadsheets know UTF-8. What has no column of its own stands
+ * in the last one as JSON. A text that a spreadsheet would take for a formula begins with an apostrophe.
  */
 export function csvWriter({ timeZone, units }: ExportTerms): ExportWriter {
   const local = new LocalTimes(timeZone);
@@ -78,8 +78,8 @@ function line(cells: readonly Cell[]): string {
 }
 
 /**
- * Before what spreadsheets take for the begin of a formula, also in full width, also after spaces. Where a comma is the decimal sign, semicolons part the cells of every
- * table, also within our texts.
+ * Before what spreadsheets take for the begin of a formula, also in full width, also after spaces. Where a comma is the
+ * decimal sign, semicolons part the cells of every table, also within our texts.
  */
 const formula = /(?<=^|;)(?=[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])/g;
 

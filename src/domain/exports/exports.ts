@@ -64,8 +64,9 @@ export function createExports(history: Pick<History, "written">, gapSeconds: num
 }
 
 /**
- * A writer as the form of a history of an account. A client that reads fast takes each piece at once, so that without turns nobody else would be served until the end of
- * the file: three exports of one user kept trackers waiting for seconds.
+ * A writer as the form of a history of an account. A client that reads fast takes each piece at once, so that without
+ * turns nobody else would be served until the end of the file: three exports of one user kept trackers waiting for
+ * seconds.
  */
 function formOf(writer: ExportWriter, account: number, inTurn: InTurn): RecordForm {
   return {

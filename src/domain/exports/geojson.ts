@@ -7,7 +7,10 @@ import { type ExportTerms, type ExportWriter, endsEarly } from "./writer.ts";
 /** Fields whose units the file tells. */
 const told = ["speed", "milleage", "altitude", "temperature", "fuelVolume", "fuelRate", "fuelConsumption"] as const;
 
-/** A feature for each location by RFC 7946: what the API says of it, in the units that are asked for. Coordinates have the altitude in metres. */
+/**
+ * A feature for each location by RFC 7946: what the API says of it, in the units that are asked for. Coordinates have
+ * the altitude in metres.
+ */
 export function geojsonWriter({ device, from, to, timeZone, units }: ExportTerms): ExportWriter {
   const local = new LocalTimes(timeZone);
   let count = 0;

@@ -9,8 +9,9 @@ const namespaces = `xmlns="http://www.topografix.com/GPX/1/1"
   xmlns:gpxtpx="http://www.garmin.com/xmlschemas/TrackPointExtension/v2" xmlns:waybeam="urn:waybeam:export:1"`;
 
 /**
- * A track by GPX 1.1, in parts where the device was silent. Its own elements have the units that GPX says: UTC, metres, m/s. The extension has all readings, in
- * the units that are asked for. Positions that are not valid are no points of a track: it tells how many were left out.
+ * A track by GPX 1.1, in parts where the device was silent. Its own elements have the units that GPX says: UTC, metres,
+ * m/s. The extension has all readings, in the units that are asked for. Positions that are not valid are no points of a
+ * track: it tells how many were left out.
  */
 export function gpxWriter(terms: ExportTerms): ExportWriter {
   const local = new LocalTimes(terms.timeZone);

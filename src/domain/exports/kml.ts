@@ -10,8 +10,9 @@ import { element, xmlText } from "./xml.ts";
 const fields = ["speed", "milleage", "battery", "fuel", "temperature"] as const;
 
 /**
- * Tracks by KML 2.2 with Google's extension. In a track all times stand before all places, so each call's locations are a track of their own, which begins at the last
- * place of the one before unless the device was silent between. Positions that are not valid are left out, and told at the end.
+ * Tracks by KML 2.2 with Google's extension. In a track all times stand before all places, so each call's locations are
+ * a track of their own, which begins at the last place of the one before unless the device was silent between.
+ * Positions that are not valid are left out, and told at the end.
  */
 export function kmlWriter(terms: ExportTerms): ExportWriter {
   const { units, device, timeZone, gapMs } = terms;

@@ -1,4 +1,7 @@
-/** Writes moments as the clocks of a time zone show them. Times mostly come in their order: the offset is looked up once between two changes of it. */
+/**
+ * Writes moments as the clocks of a time zone show them. Times mostly come in their order: the offset is looked up once
+ * between two changes of it.
+ */
 export class LocalTimes {
   readonly #timeZone: string;
   #from = Number.POSITIVE_INFINITY;

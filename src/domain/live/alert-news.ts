@@ -4,7 +4,10 @@ import type { AlertStore, StoredAlert } from "../../ports/alert-store.ts";
 
 /** Alerts of one question. */
 const askedAtOnce = 100;
-/** The newest alerts of a rule and device among which those are that an end is about: hardly ever is more than one of them open. */
+/**
+ * The newest alerts of a rule and device among which those are that an end is about: hardly ever is more than one of
+ * them open.
+ */
 const fewNewest = 20;
 /** Bytes of the alerts that are read for one end. */
 const readBytes = 1_048_576;

@@ -15,9 +15,9 @@ interface Slot<T> extends Change<T> {
 const fewReplaced = 64;
 
 /**
- * The newest change of everything, in the order of the changes. A newer change of a thing replaces the one before, so whoever reads from a place on owes nothing but
- * the place: what it has missed is never more than one change of each thing.
- * Changes that count bytes are bounded; the oldest of them make room, and `lost` says so.
+ * The newest change of everything, in the order of the changes. A newer change of a thing replaces the one before, so
+ * whoever reads from a place on owes nothing but the place: what it has missed is never more than one change of each
+ * thing. Changes that count bytes are bounded; the oldest of them make room, and `lost` says so.
  */
 export class ChangeLog<T> {
   readonly #mostBytes: number;
@@ -98,7 +98,9 @@ export class ChangeLog<T> {
     return this.#all.after(seq);
   }
 
-  /** Of the changes behind a place those of some things, and all that count bytes. Costs nothing for what else changes. */
+  /**
+   * Of the changes behind a place those of some things, and all that count bytes. Costs nothing for what else changes.
+   */
   some(abouts: Iterable<string>, seq: number): Iterable<Change<T>> {
     const found: Slot<T>[] = [];
     for (const about of abouts) {

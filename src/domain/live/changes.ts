@@ -15,7 +15,10 @@ export interface LiveDevice {
   readonly index: number;
 }
 
-/** What listeners are told. Where a device is and how it is connected is read when the first of them is; everything else is an event already. */
+/**
+ * What listeners are told. Where a device is and how it is connected is read when the first of them is; everything else
+ * is an event already.
+ */
 export type LiveChange =
   | { readonly kind: "location" | "status"; readonly device: LiveDevice }
   | { readonly kind: "alert" | "command" | "gone"; readonly device: LiveDevice; readonly frame: Uint8Array };

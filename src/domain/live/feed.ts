@@ -17,7 +17,10 @@ import { aboutDevice, type Framed, type LiveChange, type LiveChanges, type LiveD
 import { eventFrame } from "./frame.ts";
 import type { Listener } from "./listener.ts";
 
-/** Bytes of an account's newest alerts, commands and devices that went: some thousand, which a reader that was away for minutes may have missed. */
+/**
+ * Bytes of an account's newest alerts, commands and devices that went: some thousand, which a reader that was away for
+ * minutes may have missed.
+ */
 const ringBytes = 1_048_576;
 /** Devices of one question of the store, and their bytes. */
 const askedDevices = 500;

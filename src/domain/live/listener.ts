@@ -49,8 +49,9 @@ const inside = 1;
 const outside = 2;
 
 /**
- * Somebody who is told of changes. It has no queue: what it is owed are the changes behind its place. First it is told the present, which are the positions of all devices
- * (`present`), or what it missed (`resumed`); from then on what happens (`live`).
+ * Somebody who is told of changes. It has no queue: what it is owed are the changes behind its place. First it is told
+ * the present, which are the positions of all devices (`present`), or what it missed (`resumed`); from then on what
+ * happens (`live`).
  */
 export class Listener {
   readonly #context: ListenerContext;
@@ -96,7 +97,10 @@ export class Listener {
     return this.#phase === "live" && this.#scope !== undefined ? this.#context.feed.cursor(this.#position) : undefined;
   }
 
-  /** Begins at a place, or with the present, for a reason if it does not begin there by its own wish. Resolves when it is known what it sees. */
+  /**
+   * Begins at a place, or with the present, for a reason if it does not begin there by its own wish. Resolves when it
+   * is known what it sees.
+   */
   begin(from: number | ResetReason | undefined): Promise<void> {
     if (typeof from === "number") {
       this.#position = from;
@@ -125,8 +129,8 @@ export class Listener {
   }
 
   /**
-   * Groups of the account have changed. A listener that depends on them hears nothing until the next `check` asks the store what its user sees. Asking at once would
-   * cost a question for each of thousands of listeners with each change.
+   * Groups of the account have changed. A listener that depends on them hears nothing until the next `check` asks the
+   * store what its user sees. Asking at once would cost a question for each of thousands of listeners with each change.
    */
   groupsChanged(): void {
     if (this.#lastScope?.all === true) return;
@@ -134,7 +138,10 @@ export class Listener {
     this.#lastAsked++;
   }
 
-  /** The next events, about so many bytes of them. Rejects where a device's state must be read and can't: then it may be tried again. */
+  /**
+   * The next events, about so many bytes of them. Rejects where a device's state must be read and can't: then it may be
+   * tried again.
+   */
   take(most: number): Taken | Promise<Taken> {
     const scope = this.#scope;
     if (scope === undefined) return nothing;
@@ -252,7 +259,10 @@ export class Listener {
     return eventFrame("status", data, feed.cursor(change.seq));
   }
 
-  /** A device that leaves the box is told once more, so that nobody believes it there. So is one of which a resumed listener may believe that. */
+  /**
+   * A device that leaves the box is told once more, so that nobody believes it there. So is one of which a resumed
+   * listener may believe that.
+   */
   #isOrWasInside(box: LiveBox, { index }: LiveDevice, { position }: Framed): boolean {
     if (index >= this.#places.length) {
       const more = new Uint8Array(2 * index + 64);

@@ -20,7 +20,10 @@ export interface LiveContext extends Omit<FeedContext, "frames" | "changed" | "r
   readonly metrics: Pick<Metrics, "counter">;
 }
 
-/** Time after the last listener of an account for which its changes are kept, ms: a client that lost its connection is back much sooner. */
+/**
+ * Time after the last listener of an account for which its changes are kept, ms: a client that lost its connection is
+ * back much sooner.
+ */
 const keptMs = 600_000;
 /** Events of positions that are kept, of all accounts, some 500 bytes each: more than change while listeners read. */
 const keptFrames = 16_384;
@@ -41,7 +44,10 @@ export interface Wish {
   readonly shown?: ListenerContext["shown"];
 }
 
-/** Tells listeners what happens to devices, by what the bus says of commits. Only accounts that somebody listens to cost anything. */
+/**
+ * Tells listeners what happens to devices, by what the bus says of commits. Only accounts that somebody listens to cost
+ * anything.
+ */
 export class Live {
   readonly #context: LiveContext;
   readonly #feeds = new Map<number, AccountFeed>();
@@ -63,7 +69,10 @@ export class Live {
     this.#replaced = context.metrics.counter("waybeam_stream_states_replaced_total", help, [])({});
   }
 
-  /** Rejects with `StoreUnavailable` where the account's devices can't be read, and with an ApiError where nobody may listen so. */
+  /**
+   * Rejects with `StoreUnavailable` where the account's devices can't be read, and with an ApiError where nobody may
+   * listen so.
+   */
   async open({ user, wanted, lastEventId, authorize, shown, ...wish }: Wish): Promise<Listener> {
     const { visibility, groups, log } = this.#context;
     const feed = this.#feedOf(user.accountKey);
@@ -92,7 +101,10 @@ export class Live {
     this.#feeds.get(accountKey)?.listeners.delete(listener);
   }
 
-  /** Once a second: asks for the rights of all listeners, tries again what failed, and forgets what nobody asks for any longer. */
+  /**
+   * Once a second: asks for the rights of all listeners, tries again what failed, and forgets what nobody asks for any
+   * longer.
+   */
   look(): void {
     const now = this.#context.clock.monotonic();
     let bytes = 0;

@@ -32,8 +32,8 @@ export class Days {
   #midnight = Number.NEGATIVE_INFINITY;
 
   /**
-   * `gapMs`: standing over a longer silence is not known to be idling. `from`: what was before it counts to no day; the way from there to the first point behind it
-   * belongs to that one.
+   * `gapMs`: standing over a longer silence is not known to be idling. `from`: what was before it counts to no day; the
+   * way from there to the first point behind it belongs to that one.
    */
   constructor(timeZone: string, gapMs: number, from: number) {
     this.#timeZone = timeZone;

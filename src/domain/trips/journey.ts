@@ -63,8 +63,9 @@ interface OpenTrip extends Open {
 }
 
 /**
- * Cuts a device's history into stops and trips, which alternate. A trip begins where the device was last before it moved, and ends where it last moved before it stood or was
- * silent for long enough. The way over a silence belongs to the trip after it, so the trips have the mileage's whole way, but for ways that are too short to be trips.
+ * Cuts a device's history into stops and trips, which alternate. A trip begins where the device was last before it
+ * moved, and ends where it last moved before it stood or was silent for long enough. The way over a silence belongs to
+ * the trip after it, so the trips have the mileage's whole way, but for ways that are too short to be trips.
  */
 export class Journey {
   readonly #limits: TripLimits;

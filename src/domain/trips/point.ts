@@ -7,7 +7,9 @@ export interface Point {
   readonly time: number;
   readonly latitude: number;
   readonly longitude: number;
-  /** Whether its position says where the device was: not where the tracker marks it as not valid, nor 0° north, 0° east. */
+  /**
+   * Whether its position says where the device was: not where the tracker marks it as not valid, nor 0° north, 0° east.
+   */
   readonly placed: boolean;
   /** km/h; absent where none was reported, or where the position is that of an earlier report. */
   readonly speed?: number;

@@ -15,9 +15,15 @@ import { Journey, type TripLimits } from "./journey.ts";
 import { type Point, pointOf } from "./point.ts";
 import { dayView, stopView, tripView } from "./views.ts";
 
-/** What one answer reads and tells: a month of a position each quarter of a minute, some seconds of work in all; trips and stops of some megabytes. */
+/**
+ * What one answer reads and tells: a month of a position each quarter of a minute, some seconds of work in all; trips
+ * and stops of some megabytes.
+ */
 export const mostOfAnswer: MostOfAnswer = Object.freeze({ positions: 200_000, segments: 10_000 });
-/** How long before a range days are read for what was under way when it began, at most, ms: a position a second leaves room for the range. */
+/**
+ * How long before a range days are read for what was under way when it began, at most, ms: a position a second leaves
+ * room for the range.
+ */
 const longestBefore = 86_400_000;
 /** Bytes of history from which reading them takes its turn with those of others. */
 const largePiece = 65_536;

@@ -10,8 +10,9 @@ type Kind = "schemas" | "responses" | "parameters";
 const failureName = "Failure";
 
 /**
- * The document with each body, answer, failure and parameter once, under `components`, and references where they stood: the same failures would stand at all calls.
- * A parameter bears its own name, and where two of that name differ, the name of its schema, too. A failure bears the names that the catalogue has for its texts.
+ * The document with each body, answer, failure and parameter once, under `components`, and references where they stood:
+ * the same failures would stand at all calls. A parameter bears its own name, and where two of that name differ, the
+ * name of its schema, too. A failure bears the names that the catalogue has for its texts.
  */
 export function withComponents(document: Json): Json {
   const components = new Components();

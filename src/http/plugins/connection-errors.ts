@@ -9,8 +9,8 @@ import { alwaysHeaders, secretHeaders } from "./headers.ts";
 const lingerMs = 2000;
 
 /**
- * What Node's parser refuses never becomes a request; it too is answered in the envelope, with a listed code, and after the answers to the requests before it.
- * A client that has ended its side gets its answers, too.
+ * What Node's parser refuses never becomes a request; it too is answered in the envelope, with a listed code, and after
+ * the answers to the requests before it. A client that has ended its side gets its answers, too.
  */
 export function answerConnectionErrors(server: Server, lastAnswer: LastAnswer): void {
   const refused = new WeakSet<Duplex>();
@@ -38,11 +38,15 @@ export function answerConnectionErrors(server: Server, lastAnswer: LastAnswer): 
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
 }
 
-/** Calls `refuseRest` when all whole requests are answered. `last`: the answer to the last one, which may be the one that broke. */
+/**
+ * Calls `refuseRest` when all whole requests are answered. `last`: the answer to the last one, which may be the one
+ * that broke.
+ */
 function afterAnswers(socket: Duplex, last: ServerResponse | undefined, refuseRest: () => void): void {
   if (last === undefined) refuseRest();
   else if (last.req.complete) {
-    // Before Node closes the connection, where its client has ended it. Behind a request that ends it nothing is a request.
+    // Before Node closes the connection, where its client has ended it. Behind a request that ends it nothing is a
+    // request.
     if (last.shouldKeepAlive) last.prependOnceListener("finish", refuseRest);
   }
   // It was answered before it had come: one more answer would be taken for the next request's.
@@ -73,7 +77,8 @@ function refuse(socket: Duplex, error: ApiError): void {
 function close(socket: Duplex, text: string): void {
   // Closed with bytes unread, it would be reset, and its client might lose the answer.
   socket.resume();
-  // Node took its own listener away from a connection that asks for a tunnel. Without one, a client that breaks off would end the process.
+  // Node took its own listener away from a connection that asks for a tunnel. Without one, a client that breaks off
+  // would end the process.
   socket.on("error", () => socket.destroy());
   socket.end(text);
   const timer = setTimeout(() => socket.destroy(), lingerMs);

@@ -22,8 +22,9 @@ export type LastAnswer = (socket: Duplex) => ServerResponse | undefined;
 const sharePart = 1 / 16;
 
 /**
- * Bounds the connections of all clients and of each address. Where there is no place, a connection that is not being answered makes room: one of the
- * address that is at its limit, or of the one that has most, or the one that was not used for longest. So nobody keeps others out by holding connections open.
+ * Bounds the connections of all clients and of each address. Where there is no place, a connection that is not being
+ * answered makes room: one of the address that is at its limit, or of the one that has most, or the one that was not
+ * used for longest. So nobody keeps others out by holding connections open.
  */
 export function shareConnections(
   server: Server,

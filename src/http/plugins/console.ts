@@ -20,7 +20,10 @@ export interface ConsoleOptions {
   readonly mapOrigins: string;
 }
 
-/** Only files of this service, and nothing that is written into the page: neither script nor style. A map of others adds their hosts, for what is shown and never for what runs. */
+/**
+ * Only files of this service, and nothing that is written into the page: neither script nor style. A map of others adds
+ * their hosts, for what is shown and never for what runs.
+ */
 function policyOf({ mapStyle, mapOrigins }: ConsoleOptions): string {
   const own = mapStyle === "" ? [] : [new URL(mapStyle).origin];
   const others = mapOrigins.split(",").map((origin) => origin.trim());
@@ -57,12 +60,16 @@ const types: Readonly<Record<string, string>> = {
 const assetHeaders = { "cache-control": "public, max-age=31536000, immutable" };
 const endings: Readonly<Record<Coding, string>> = { br: ".br", gzip: ".gz" };
 
-/** Answers an address that is none, where a browser asks for a page: the console's page says so. False: it is not for a page, and not answered. */
+/**
+ * Answers an address that is none, where a browser asks for a page: the console's page says so. False: it is not for a
+ * page, and not answered.
+ */
 export type AnswerUnknown = (request: FastifyRequest, reply: FastifyReply) => boolean;
 
 /**
- * Serves the console that the build left in a folder: the page at each of its paths, and its files. Where nothing was built, there is no console, and `/` leads to the API's documentation.
- * Each file is read once, when somebody first asks, and all answers send the same bytes: what the console holds in memory ends with its files.
+ * Serves the console that the build left in a folder: the page at each of its paths, and its files. Where nothing was
+ * built, there is no console, and `/` leads to the API's documentation. Each file is read once, when somebody first
+ * asks, and all answers send the same bytes: what the console holds in memory ends with its files.
  */
 export function consoleRoutes(app: FastifyInstance, options: ConsoleOptions): AnswerUnknown {
   const { folder, mapStyle } = options;

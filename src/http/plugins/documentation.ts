@@ -4,7 +4,9 @@ import { KeptBytes } from "../kept-bytes.ts";
 import type { DocumentedRoute } from "./openapi.ts";
 import { sharedSchemas } from "./shared-schemas.ts";
 
-/** The OpenAPI document and its page, made when somebody first asks: they take 6 MB, and most services never show them. */
+/**
+ * The OpenAPI document and its page, made when somebody first asks: they take 6 MB, and most services never show them.
+ */
 export interface Documentation {
   /** The OpenAPI document of the routes that were registered after `collectDocumentation`. */
   document(): Promise<object>;
@@ -16,7 +18,10 @@ const schema = { hide: true };
 /** Paths of the page and its parts, decoded and in lower case: no part can be asked for, and kept, under many names. */
 const partPath = /^\/docs(?:\/(?:json|yaml|static\/(?:theme\/)?[\w.-]+)?)?$/;
 
-/** Headers that are the connection's, or made anew by who sends the answer, and one that promises parts of files, which are sent whole. */
+/**
+ * Headers that are the connection's, or made anew by who sends the answer, and one that promises parts of files, which
+ * are sent whole.
+ */
 const notPassedOn: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -46,8 +51,8 @@ export function collectDocumentation(app: FastifyInstance): Documentation & { re
 type DocsPage = () => Promise<FastifyInstance>;
 
 /**
- * `/openapi.json`, and the page at `/docs` that shows it. Their bytes are kept, and every answer sends the same ones: a megabyte and a half for each
- * would let anybody who asks often and reads nothing take the whole memory.
+ * `/openapi.json`, and the page at `/docs` that shows it. Their bytes are kept, and every answer sends the same ones: a
+ * megabyte and a half for each would let anybody who asks often and reads nothing take the whole memory.
  */
 export function documentationRoutes(app: FastifyInstance, { document, page }: ReturnType<typeof collectDocumentation>) {
   let made: Promise<Part> | undefined;

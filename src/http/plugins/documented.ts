@@ -1,4 +1,6 @@
-/** Forms of texts that the code has as lists. Calls of the API give them; the document would only say how long they are. */
+/**
+ * Forms of texts that the code has as lists. Calls of the API give them; the document would only say how long they are.
+ */
 export function lists() {
   return [
     {

@@ -4,7 +4,10 @@ type Json = { readonly [name: string]: unknown };
 
 const byCall: { readonly [operationId: string]: unknown } = examples;
 
-/** The document with an example of the answer to each call. test/integration/client-types.test.ts holds that the service answers so. */
+/**
+ * The document with an example of the answer to each call. test/integration/client-types.test.ts holds that the service
+ * answers so.
+ */
 export function withExamples(document: Json): Json {
   const schemas: Json = Object(Object(document.components).schemas);
   return { ...document, paths: mapped(document.paths, (item) => mapped(item, (call) => withExample(call, schemas))) };

@@ -7,7 +7,10 @@ import { detailsOf } from "../details.ts";
 import { failureText, jsonType } from "../envelope.ts";
 import { fixedLimits } from "../limits.ts";
 
-/** Answers every failure of a route in the envelope, with a listed code. What nobody foresaw is a 500; its cause stands in the log alone. */
+/**
+ * Answers every failure of a route in the envelope, with a listed code. What nobody foresaw is a 500; its cause stands
+ * in the log alone.
+ */
 export function answerFailures(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     takeRest(request, reply);
@@ -16,8 +19,9 @@ export function answerFailures(app: FastifyInstance, log: Log): void {
 }
 
 /**
- * Fastify closes the connection behind a body that it refuses. Closed with bytes unread, the connection is reset, and a client that still sends loses
- * the answer; so what is left of the body is taken and forgotten, in the time that a request has. A client or a stop that ends the connection still does.
+ * Fastify closes the connection behind a body that it refuses. Closed with bytes unread, the connection is reset, and a
+ * client that still sends loses the answer; so what is left of the body is taken and forgotten, in the time that a
+ * request has. A client or a stop that ends the connection still does.
  */
 function takeRest({ raw }: FastifyRequest, reply: FastifyReply): void {
   if (reply.getHeader("connection") !== "close" || reply.raw.hasHeader("connection")) return;
@@ -27,7 +31,10 @@ function takeRest({ raw }: FastifyRequest, reply: FastifyReply): void {
   raw.resume();
 }
 
-/** Answers a failure with its envelope, status and headers; one that nobody foresaw as an internal error, its cause in the log only. */
+/**
+ * Answers a failure with its envelope, status and headers; one that nobody foresaw as an internal error, its cause in
+ * the log only.
+ */
 export function answerFailure(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
   const failure = toApiError(error, request);
   if (failure.code === "internal")
@@ -70,7 +77,8 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
     const missing = validationContext === "body" && request.body === undefined;
     return new ApiError(invalid, missing ? ["body: is required"] : detailsOf(validation, validationContext ?? "body"));
   }
-  // The client went away before its body was complete, or before an answer that is streamed began; nobody reads this one.
+  // The client went away before its body was complete, or before an answer that is streamed began; nobody reads this
+  // one.
   if (code !== undefined && clientGone.has(code)) return new ApiError("badRequest");
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return new ApiError("internal");
   if (statusCode === 415) return new ApiError("unsupportedMediaType", ["content-type: must be application/json"]);

@@ -18,7 +18,10 @@ import { guardAnswer } from "./headers.ts";
 export interface Gate {
   /** The hook that stands before every handler of a route with this permission. */
   guard(permission: Permission): onRequestHookHandler;
-  /** For paths that no route has: a known user is counted, limited and refused as on any other, anybody else is let through. */
+  /**
+   * For paths that no route has: a known user is counted, limited and refused as on any other, anybody else is let
+   * through.
+   */
   recognise(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
@@ -115,7 +118,10 @@ function begin(request: FastifyRequest, reply: FastifyReply, startedAt: number, 
   guardAnswer(reply, secure);
 }
 
-/** Who has no good token. It is counted only once it is known to be bad: whoever has a good one is not limited by others at its address. */
+/**
+ * Who has no good token. It is counted only once it is known to be bad: whoever has a good one is not limited by others
+ * at its address.
+ */
 function strangersCount({ limits }: Pick<Services, "limits">) {
   const perAddress = new RateLimit("address", limits.badTokensPerMinute, fixedLimits.countedNames);
   return (request: FastifyRequest, reply: FastifyReply): ApiError | undefined =>
@@ -130,8 +136,8 @@ function linksCount({ limits }: Pick<Services, "limits">) {
 }
 
 /**
- * The operator has no user. Its key is looked at first and never limited, so that nobody who asks from the same address (a proxy's, perhaps)
- * keeps it out; what brings another key, or none, is limited by address.
+ * The operator has no user. Its key is looked at first and never limited, so that nobody who asks from the same address
+ * (a proxy's, perhaps) keeps it out; what brings another key, or none, is limited by address.
  */
 function operatorGate({ limits, operatorKeyHash }: Pick<Services, "limits" | "operatorKeyHash">) {
   const perAddress = new RateLimit("address", limits.requestsPerMinute, fixedLimits.countedNames);

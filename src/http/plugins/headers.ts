@@ -10,8 +10,8 @@ export const secretHeaders = { "cache-control": "no-store" } as const;
 const onlySecure = { "strict-transport-security": "max-age=31536000" } as const;
 
 /**
- * Sets them on an answer, whatever its path: one path has many spellings. A route whose answer is the same for everybody says so itself, with a header of its own.
- * `secure`: the answer goes out by HTTPS.
+ * Sets them on an answer, whatever its path: one path has many spellings. A route whose answer is the same for
+ * everybody says so itself, with a header of its own. `secure`: the answer goes out by HTTPS.
  */
 export function guardAnswer(reply: FastifyReply, secure: boolean): void {
   reply.header("x-content-type-options", alwaysHeaders["x-content-type-options"]);

@@ -4,8 +4,9 @@ import type { Answers } from "../answers.ts";
 import type { Measure } from "./routes.ts";
 
 /**
- * Gives replies `sendJoined`: an answer whose text is kept by the service, with this request's envelope before it. Joined in one buffer the text would be
- * copied for each request; so its pieces go to the socket as they are, in one write, past Fastify, which sends one piece only.
+ * Gives replies `sendJoined`: an answer whose text is kept by the service, with this request's envelope before it.
+ * Joined in one buffer the text would be copied for each request; so its pieces go to the socket as they are, in one
+ * write, past Fastify, which sends one piece only.
  */
 export function sendJoinedPieces(app: FastifyInstance, measure: Measure, answers?: Answers): void {
   app.decorateReply("sendJoined", function sendJoined(this: FastifyReply, head: string, text: Uint8Array, end: string) {

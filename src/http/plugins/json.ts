@@ -9,8 +9,8 @@ import { colonsOf } from "../outline.ts";
 import { hasRepeatedField } from "../repeated-fields.ts";
 
 /**
- * Bodies are application/json and nothing else (415). Text that is not JSON, and what no body may hold, are bad requests. An empty body counts as no body: clients
- * send the header on DELETE too.
+ * Bodies are application/json and nothing else (415). Text that is not JSON, and what no body may hold, are bad
+ * requests. An empty body counts as no body: clients send the header on DELETE too.
  */
 export function parseJsonOnly(app: FastifyInstance, inTurn: LargeTurns): void {
   app.removeAllContentTypeParsers();

@@ -18,7 +18,10 @@ fields that a body's schema does not name are ignored. Answers carry \`X-Request
 /** What the document tells of a route. */
 export type DocumentedRoute = Pick<RouteOptions, "method" | "url" | "schema">;
 
-/** A server that never listens: it has the routes by name only, makes the OpenAPI 3.1 document of their schemas, and answers for the page at `/docs`. */
+/**
+ * A server that never listens: it has the routes by name only, makes the OpenAPI 3.1 document of their schemas, and
+ * answers for the page at `/docs`.
+ */
 export async function documentationOf(routes: readonly DocumentedRoute[]): Promise<FastifyInstance> {
   const app = Fastify({ exposeHeadRoutes: false, routerOptions: { caseSensitive: false, ignoreTrailingSlash: true } });
   app.setValidatorCompiler(() => () => true);
@@ -131,8 +134,9 @@ async function publishOpenApi(app: FastifyInstance): Promise<void> {
 }
 
 /**
- * What the page may load: what this server gives, and no other host. Not `upgrade-insecure-requests`: the service itself speaks plain http, and a
- * browser would ask for the page's own scripts by https wherever it is not opened as localhost.
+ * What the page may load: what this server gives, and no other host. Not `upgrade-insecure-requests`: the service
+ * itself speaks plain http, and a browser would ask for the page's own scripts by https wherever it is not opened as
+ * localhost.
  */
 const pagePolicy = {
   "default-src": "'self'",

@@ -6,13 +6,19 @@ import { RecordTurns } from "../record-turns.ts";
 import type { Services } from "../services.ts";
 import type { Gate } from "./gate.ts";
 
-/** Upper bounds of the buckets of answer times, seconds: a cached answer takes well under a millisecond, a long history's first byte some. */
+/**
+ * Upper bounds of the buckets of answer times, seconds: a cached answer takes well under a millisecond, a long
+ * history's first byte some.
+ */
 const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
 
 /** Counts and times an answer when it begins to be sent. */
 export type Measure = (method: string, route: string, code: number, startedAt: number) => void;
 
-/** Stands before and after every route: the gate, the turns of large records, the time limit, the metrics. A route that does not declare its permission stops the start. */
+/**
+ * Stands before and after every route: the gate, the turns of large records, the time limit, the metrics. A route that
+ * does not declare its permission stops the start.
+ */
 export function wrapRoutes(app: FastifyInstance, gate: Gate, measure: Measure, timeoutMs: number): void {
   const turns = new RecordTurns();
   app.addHook("onRoute", (route) => {

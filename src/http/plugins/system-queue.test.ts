@@ -16,7 +16,10 @@ function descriptorOf({ _handle }: Socket & { readonly _handle?: { readonly fd?:
   return _handle?.fd ?? -1;
 }
 
-/** A connection, by its two ends. The client reads nothing before it is resumed. Returns undefined where the machine does not have the address. */
+/**
+ * A connection, by its two ends. The client reads nothing before it is resumed. Returns undefined where the machine
+ * does not have the address.
+ */
 async function connected(context: TestContext, host: string) {
   const server = createServer();
   server.listen(0, host);

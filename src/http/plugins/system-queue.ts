@@ -7,13 +7,16 @@ const systemTables: readonly string[] = ["/proc/self/net/tcp", "/proc/self/net/t
 /** Bytes that are read at a time: Linux gives no more of its tables. */
 const pieceBytes = 4096;
 
-/** A connection in such a table: the bytes that its peer has not acknowledged yet, in hex, and the inode of its socket. */
+/**
+ * A connection in such a table: the bytes that its peer has not acknowledged yet, in hex, and the inode of its socket.
+ */
 const row = /^ *\d+: \S+ \S+ \S+ ([0-9A-F]+):\S+ \S+ \S+ +\d+ +\d+ (\d+) /gm;
 
 /**
- * Bytes that the system has taken from this process for its peers and that the peers have not acknowledged, by file descriptor. What is not known is absent;
- * on other systems than Linux that is everything. It never fails.
- * The tables have a row of 150 bytes for each connection of the machine. They are read piece by piece, and the event loop turns after each.
+ * Bytes that the system has taken from this process for its peers and that the peers have not acknowledged, by file
+ * descriptor. What is not known is absent; on other systems than Linux that is everything. It never fails. The tables
+ * have a row of 150 bytes for each connection of the machine. They are read piece by piece, and the event loop turns
+ * after each.
  */
 export async function queuedInSystem(
   descriptors: readonly number[],

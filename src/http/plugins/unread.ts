@@ -48,12 +48,13 @@ interface Asked {
 }
 
 /**
- * Closes connections that take nothing of an answer that waits for them for `unreadMs`. A write of which a part has left counts as taken.
- * What a client sends counts as nothing: a timeout of the socket would begin anew with each line break, and setting one costs a fiftieth of a short request.
- * The system holds some megabytes of an answer, and takes more from this process only when a third of them has gone to the client.
- * So `ask` tells what the system holds of connections from which nothing leaves: a client that reads a few KB a second is slow, not gone.
- * The list of the system has every connection of the machine, so reading the list takes long on a busy machine. Therefore the list is read once at a time, and then not again for a
- * third of `unreadMs`. A connection may be closed that much later.
+ * Closes connections that take nothing of an answer that waits for them for `unreadMs`. A write of which a part has
+ * left counts as taken. What a client sends counts as nothing: a timeout of the socket would begin anew with each line
+ * break, and setting one costs a fiftieth of a short request. The system holds some megabytes of an answer, and takes
+ * more from this process only when a third of them has gone to the client. So `ask` tells what the system holds of
+ * connections from which nothing leaves: a client that reads a few KB a second is slow, not gone. The list of the
+ * system has every connection of the machine, so reading the list takes long on a busy machine. Therefore the list is
+ * read once at a time, and then not again for a third of `unreadMs`. A connection may be closed that much later.
  */
 export function closeUnread(server: Server, unreadMs: number, ask = queuedInSystem): void {
   const sockets = new Map<Socket, Seen>();
@@ -98,18 +99,23 @@ export function closeUnread(server: Server, unreadMs: number, ask = queuedInSyst
   });
 }
 
-/** Whether the system is to be asked about a connection: for the first time since nothing leaves, and when its time is over. */
+/**
+ * Whether the system is to be asked about a connection: for the first time since nothing leaves, and when its time is
+ * over.
+ */
 function needsAnswer(looks: number, { queued }: Seen, most: number): boolean {
   return looks > most || (looks > 1 && queued === undefined);
 }
 
 /**
- * Whether a connection may stay: its time is not over, or the system holds less of it than before. Then its time begins anew.
- * It begins anew with the first that the system tells, too: a client's system tells only every 100 KB what the client has read, and that may take most of the time.
+ * Whether a connection may stay: its time is not over, or the system holds less of it than before. Then its time begins
+ * anew. It begins anew with the first that the system tells, too: a client's system tells only every 100 KB what the
+ * client has read, and that may take most of the time.
  */
 function takes(seen: Seen, queued: number | undefined, most: number): boolean {
   const before = seen.queued;
-  // To be missing once means nothing: the list changes while it is read, and can't be opened when file descriptors run out.
+  // To be missing once means nothing: the list changes while it is read, and can't be opened when file descriptors run
+  // out.
   if (queued === undefined && before !== undefined && !seen.missed) {
     seen.missed = true;
     return true;
@@ -123,7 +129,10 @@ function takes(seen: Seen, queued: number | undefined, most: number): boolean {
   return seen.looks <= most;
 }
 
-/** Ends a connection without its unread bytes: after a usual end the system would keep them, some megabytes a connection, for minutes. */
+/**
+ * Ends a connection without its unread bytes: after a usual end the system would keep them, some megabytes a
+ * connection, for minutes.
+ */
 function reset(socket: Socket & { readonly _parent?: Socket | null }): void {
   // Node resets no TLS socket, but the connection below.
   const below = socket._parent ?? socket;
@@ -147,7 +156,10 @@ function looksAt(socket: Socket, seen: Seen): number {
   return seen.looks;
 }
 
-/** What Node counts of a connection: all bytes that it was given, and those of them that have not left. Its types do not know of it. */
+/**
+ * What Node counts of a connection: all bytes that it was given, and those of them that have not left. Its types do not
+ * know of it.
+ */
 interface Handle {
   /** File descriptor. */
   readonly fd?: number;
@@ -158,8 +170,9 @@ interface Handle {
 }
 
 /**
- * Bytes that have left. They are counted at the connection below TLS, which counts a write until the whole of it has left, and to which a client can have bytes added
- * that it does not read either (it asks for new keys). What waits in the socket above is no part of it: more may come to wait.
+ * Bytes that have left. They are counted at the connection below TLS, which counts a write until the whole of it has
+ * left, and to which a client can have bytes added that it does not read either (it asks for new keys). What waits in
+ * the socket above is no part of it: more may come to wait.
  */
 function leftOf(socket: Socket): number {
   const handle = handleOf(socket);

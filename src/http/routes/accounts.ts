@@ -19,7 +19,10 @@ import type { Services } from "../services.ts";
 
 const path = "/api/admin/accounts/:accountId";
 
-/** The operator's calls: GET and POST /api/admin/accounts, GET, PUT and PATCH /api/admin/accounts/{accountId}, and its owner's key. */
+/**
+ * The operator's calls: GET and POST /api/admin/accounts, GET, PUT and PATCH /api/admin/accounts/{accountId}, and its
+ * owner's key.
+ */
 export function accountsRoutes(app: App, plain: FastifyInstance, services: Services): void {
   listRoute(plain, services);
   createRoute(app, services);

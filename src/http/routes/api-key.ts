@@ -77,7 +77,10 @@ function keyRoutes(app: App, { accountUsers }: Services): void {
   );
 }
 
-/** When an id was made: its first 48 bits are epoch ms (UUID version 7, RFC 9562, 5.7). Null where it is of another form. */
+/**
+ * When an id was made: its first 48 bits are epoch ms (UUID version 7, RFC 9562, 5.7). Null where it is of another
+ * form.
+ */
 function madeAt(id: string): string | null {
   const [, high, low] = /^([\da-f]{8})-([\da-f]{4})-7/.exec(id) ?? [];
   return high === undefined || low === undefined ? null : formatInstant(Number.parseInt(high + low, 16));

@@ -14,7 +14,10 @@ export function devicesRoutes(app: App, plain: FastifyInstance, services: Servic
   createRoute(app, services);
 }
 
-/** Asked for again and again: where the list is in memory it is answered within the same turn of the event loop, with text that is ready. */
+/**
+ * Asked for again and again: where the list is in memory it is answered within the same turn of the event loop, with
+ * text that is ready.
+ */
 function listRoute(app: FastifyInstance, services: Services): void {
   const { devices } = services;
   app.get<{ Querystring: WholeQuery }>(

@@ -13,7 +13,9 @@ import { answer, callerOf } from "../envelope.ts";
 import { jsonOf, pageAnswer } from "../list-answer.ts";
 import type { Services } from "../services.ts";
 
-/** What trackers sent that became no location: GET /api/quarantine, GET .../refused, GET .../identity, POST .../trace. */
+/**
+ * What trackers sent that became no location: GET /api/quarantine, GET .../refused, GET .../identity, POST .../trace.
+ */
 export function evidenceRoutes(app: App, plain: FastifyInstance, services: Services): void {
   quarantineRoute(plain, services);
   refusedRoute(app, services);

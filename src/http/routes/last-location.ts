@@ -8,8 +8,8 @@ import { answerHead, callerOf, jsonType } from "../envelope.ts";
 import type { Services } from "../services.ts";
 
 /**
- * GET /api/devices/{deviceId}/lastLocation (specification 4.4). The most frequent call: where the user, the device and its state are in memory it
- * answers within the same turn of the event loop, with text that is ready.
+ * GET /api/devices/{deviceId}/lastLocation (specification 4.4). The most frequent call: where the user, the device and
+ * its state are in memory it answers within the same turn of the event loop, with text that is ready.
  */
 export function lastLocationRoute(app: FastifyInstance, { devices, lastLocations }: Services): void {
   function answerFor(caller: Caller, device: Device): string | Promise<string> {

@@ -11,7 +11,10 @@ import type { Services } from "../services.ts";
 const description =
   "Counts what `positionDays` would delete of the positions that are stored now, and deletes nothing. Deleted positions can't be brought back, so look here before you set `positionDays`.";
 
-/** Previews of `positionDays`, GET .../oldPositions: of the caller's account, of a device, and for the operator of any account. */
+/**
+ * Previews of `positionDays`, GET .../oldPositions: of the caller's account, of a device, and for the operator of any
+ * account.
+ */
 export function oldPositionsRoutes(app: App, services: Services): void {
   ownRoute(app, services);
   deviceRoute(app, services);

@@ -9,7 +9,10 @@ const tags = ["Operation"];
 
 const Ready = Type.Object({ ready: Type.Boolean(), checks: Type.Record(Type.String(), Type.String()) });
 
-/** What is not part of the API: health for load balancers, metrics for Prometheus, where they are to be on this port. No user's token: they say nothing of any account. */
+/**
+ * What is not part of the API: health for load balancers, metrics for Prometheus, where they are to be on this port. No
+ * user's token: they say nothing of any account.
+ */
 export function operationRoutes(app: FastifyInstance, { readiness, shownMetrics }: Services): void {
   app.get(
     "/health/live",

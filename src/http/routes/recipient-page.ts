@@ -26,7 +26,10 @@ const page = `<!DOCTYPE html>
 </main><script src="recipients.js"></script></body></html>
 `;
 
-/** What stands behind the # comes to no server: the account and the address are not in its logs. The code is typed, and nothing is sent before a button is pressed. */
+/**
+ * What stands behind the # comes to no server: the account and the address are not in its logs. The code is typed, and
+ * nothing is sent before a button is pressed.
+ */
 const script = `"use strict";
 const es = {
   title: "¿Alertas para usted?", intro: "Escriba el código del mensaje que recibió.", account: "Cuenta",
@@ -65,7 +68,10 @@ for (const button of document.querySelectorAll("button"))
   });
 `;
 
-/** GET /recipients: the page that messages with a code link to, the same for everybody. It changes nothing; only its buttons send anything. */
+/**
+ * GET /recipients: the page that messages with a code link to, the same for everybody. It changes nothing; only its
+ * buttons send anything.
+ */
 export function recipientPage(app: FastifyInstance): void {
   const headers = { "content-security-policy": policy, "referrer-policy": "no-referrer" };
   app.get("/recipients", { config, schema, exposeHeadRoute: true }, (_request, reply) =>

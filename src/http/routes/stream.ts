@@ -45,7 +45,10 @@ export function streamRoute(app: FastifyInstance, services: Services): void {
   );
 }
 
-/** What a query asks for. @throws ApiError `deviceNotFound`, `groupNotFound` where the user does not see what it names, `badRequest` */
+/**
+ * What a query asks for. @throws ApiError `deviceNotFound`, `groupNotFound` where the user does not see what it names,
+ * `badRequest`
+ */
 async function wantedOf({ devices, groups }: Services, user: User, query: StreamQuery): Promise<Wanted> {
   const { device, group, box, kind } = query;
   const ids = device?.split(",");

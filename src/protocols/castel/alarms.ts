@@ -3,8 +3,9 @@ import { bit, type Reader } from "../../wire/reader.ts";
 import { type Draft, raise } from "../../wire/report.ts";
 
 /**
- * Alarms that VSTATE says last, by their bits. Its other bits tell of power (9 came, 21 went), of the plug (15 pulled), of no GPS receiver (20), of the vehicle's bus (22),
- * and of what has no name among the alarms: 7 exhaust, 16 and 17 entry and ignition that nobody allowed, 19 privacy, 25 no card, 26 dangerous driving.
+ * Alarms that VSTATE says last, by their bits. Its other bits tell of power (9 came, 21 went), of the plug (15 pulled),
+ * of no GPS receiver (20), of the vehicle's bus (22), and of what has no name among the alarms: 7 exhaust, 16 and 17
+ * entry and ignition that nobody allowed, 19 privacy, 25 no card, 26 dangerous driving.
  */
 const stateAlarms: ReadonlyMap<number, Alarm> = new Map([
   [0, "lowPower"],
@@ -34,7 +35,10 @@ export function raiseStates(report: Draft, state: number): void {
   for (const [index, alarm] of stateAlarms) if (bit(state, index)) raise(report, alarm);
 }
 
-/** Alarm types of ALARM_DATA. Those without a name among the alarms are `general`: 0x0A exhaust, 0x13 entry, 0x14 ignition, 0x1A no card, 0x1B dangerous driving. */
+/**
+ * Alarm types of ALARM_DATA. Those without a name among the alarms are `general`: 0x0A exhaust, 0x13 entry, 0x14
+ * ignition, 0x1A no card, 0x1B dangerous driving.
+ */
 const alarmTypes: ReadonlyMap<number, Alarm> = new Map([
   [0x01, "overspeed"],
   [0x02, "lowPower"],

@@ -12,7 +12,10 @@ import { readGps, readText } from "./status.ts";
 const records = 8;
 const recordRest = 31;
 
-/** A position, and behind it status, battery, distance in m, geofence and its flags, further flags, a cell; with `login` the versions. */
+/**
+ * A position, and behind it status, battery, distance in m, geofence and its flags, further flags, a cell; with `login`
+ * the versions.
+ */
 function readRecord(reader: Reader, kind: "login" | "record", archive = false): Effect {
   const position = readGps(reader);
   const report = draft();

@@ -7,7 +7,10 @@ import type { Session } from "./row.ts";
 const firstVersion = 1;
 const longestContent = 512;
 
-/** Type and content of a message of the server in hex: `4583,01` cuts the fuel of a tracker, `3001,0000` asks for its place. */
+/**
+ * Type and content of a message of the server in hex: `4583,01` cuts the fuel of a tracker, `3001,0000` asks for its
+ * place.
+ */
 export const command: CommandForm<Session> = {
   name: "message",
   encode(text, { version = firstVersion, unversioned }, device) {

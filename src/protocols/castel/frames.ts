@@ -15,7 +15,10 @@ const shortest = 2 + 2 + idLength + 2 + tailLength;
 /** Longest frame: trackers send up to 1 KiB. */
 const maximum = 2048;
 
-/** Which manual a frame follows: of OBD trackers (versions 3 and 4), of the other trackers with a version, of those without. */
+/**
+ * Which manual a frame follows: of OBD trackers (versions 3 and 4), of the other trackers with a version, of those
+ * without.
+ */
 export type Family = "SC" | "CC" | "MPIP";
 
 /** An opened frame. */
@@ -51,7 +54,10 @@ function contentOf(version: number | undefined): number {
   return (version === undefined ? 4 : 5) + idLength + 2;
 }
 
-/** Undefined: no whole frame, or none that says who it is from. What follows the length that a frame gives is no part of it. */
+/**
+ * Undefined: no whole frame, or none that says who it is from. What follows the length that a frame gives is no part of
+ * it.
+ */
 export function open(bytes: Uint8Array): Message | undefined {
   const head = headOf(bytes);
   const length = u16leAt(bytes, 2);
@@ -121,7 +127,10 @@ function isId(bytes: Uint8Array): boolean {
   );
 }
 
-/** Two equal characters, a length below 2 KiB with the lowest byte first, a version below a blank after `@@`, an identifier. */
+/**
+ * Two equal characters, a length below 2 KiB with the lowest byte first, a version below a blank after `@@`, an
+ * identifier.
+ */
 export function detect(bytes: Uint8Array): Certainty {
   const [first, second = first, low = shortest, high = 0, version = 0] = bytes;
   if ((first !== at && first !== dollar) || second !== first) return "no";

@@ -49,7 +49,9 @@ function readTagged(reader: Reader, report: Draft): void {
   }
 }
 
-/** Items of a tag, a length and a value; a value that is not of its item's form, or of no known item, is kept as hex. */
+/**
+ * Items of a tag, a length and a value; a value that is not of its item's form, or of no known item, is kept as hex.
+ */
 export function readItems(reader: Reader, report: Draft): void {
   while (reader.remaining >= 4) {
     const tag = reader.u16le();

@@ -7,12 +7,15 @@ import { lengths } from "./pid-lengths.ts";
 /** Bytes that are kept of what can't be read any further. */
 const mostUnread = 256;
 
-/** What a parameter is: the manual's name, our reading where there is one, the number of its units in one of ours. The vehicle's own odometer stands beside the tracker's. */
+/**
+ * What a parameter is: the manual's name, our reading where there is one, the number of its units in one of ours. The
+ * vehicle's own odometer stands beside the tracker's.
+ */
 type Parameter = readonly [manualName: string, reading?: NumberReading | undefined, perUnit?: number];
 
 /**
- * Parameters whose meaning and unit are known. Trackers send values in their unit, not as SAE J1979 codes them: °C, %, km/h. 0x21 stands before the
- * parameters of SAE J1979; the others are numbers of SAE J1939.
+ * Parameters whose meaning and unit are known. Trackers send values in their unit, not as SAE J1979 codes them: °C, %,
+ * km/h. 0x21 stands before the parameters of SAE J1979; the others are numbers of SAE J1939.
  */
 const parameters: ReadonlyMap<number, Parameter> = new Map<number, Parameter>([
   [0x2103, ["fuelSystemStatus"]],

@@ -1,4 +1,7 @@
-/** Codes behind 0x21, the parameters of SAE J1979 of passenger cars, by the bytes of their values. (OBD data flow of passenger cars, rev. 1.06) */
+/**
+ * Codes behind 0x21, the parameters of SAE J1979 of passenger cars, by the bytes of their values. (OBD data flow of
+ * passenger cars, rev. 1.06)
+ */
 const passenger: readonly (readonly [length: number, codes: string])[] = [
   [
     1,

@@ -7,7 +7,10 @@ import { ignition } from "./status.ts";
 
 const version = 4;
 
-/** An OBD tracker that sends GPS data with one position each, which say who they are from and which the service does not answer. */
+/**
+ * An OBD tracker that sends GPS data with one position each, which say who they are from and which the service does not
+ * answer.
+ */
 export const simulate: SimulatedDevice = {
   carries: { readings: ["ignition", "rpm"], alarms: [...alarmBits.keys()] },
   report: (device, reports) =>

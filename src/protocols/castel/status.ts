@@ -10,7 +10,10 @@ export interface GpsItem extends Position {
   readonly satellites: number;
 }
 
-/** GPS_DATA: day, month, year, time, latitude and longitude in 1/3,600,000 of a degree, speed in cm/s, course in tenths, flags: bit 0 east, 1 north, 2 and 3 the fix, 4 to 7 satellites. */
+/**
+ * GPS_DATA: day, month, year, time, latitude and longitude in 1/3,600,000 of a degree, speed in cm/s, course in tenths,
+ * flags: bit 0 east, 1 north, 2 and 3 the fix, 4 to 7 satellites.
+ */
 export function readGps(reader: Reader): GpsItem {
   const [day, month, year] = [reader.u8(), reader.u8(), reader.u8()];
   const time = utc(2000 + year, month, day, reader.u8(), reader.u8(), reader.u8());
@@ -67,7 +70,10 @@ export function readPositions(reader: Reader): readonly GpsItem[] {
   return positions;
 }
 
-/** A message's status and positions: the status is of the last position; without any it stands alone. `values` puts what else is known of each. */
+/**
+ * A message's status and positions: the status is of the last position; without any it stands alone. `values` puts what
+ * else is known of each.
+ */
 export function reportsOf(
   { time, report }: Status,
   positions: readonly GpsItem[],

@@ -11,8 +11,8 @@ const numberAt = 9;
 const largestId = 0xffff_ffff;
 
 /**
- * A generic command of the manual as its fields in hex: command code and first data, and where they are needed second data and data of the command:
- * `00,00` asks for the status, `03,14` switches the blinkers on.
+ * A generic command of the manual as its fields in hex: command code and first data, and where they are needed second
+ * data and data of the command: `00,00` asks for the status, `03,14` switches the blinkers on.
  */
 export const command: CommandForm<unknown> = {
   name: "generic command",

@@ -85,7 +85,9 @@ export function seal(type: number, id: number, content: Uint8Array): Uint8Array 
   return writer.u8(sumOf(writer.done(), 4) & 0xff).done();
 }
 
-/** Acknowledges a message: the number of the command, authentication, action, the message's number, what is reserved. */
+/**
+ * Acknowledges a message: the number of the command, authentication, action, the message's number, what is reserved.
+ */
 export function acknowledge({ type, id, number }: Message): Uint8Array {
   if (type !== types.extended)
     return seal(acknowledgement, id, new Writer(18).u8(0).u32le(0).u8(0).u8(number).raw(new Uint8Array(11)).done());

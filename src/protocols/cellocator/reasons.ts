@@ -41,8 +41,8 @@ const alarms: ReadonlyMap<number, Alarm> = new Map([
 ]);
 
 /**
- * Reasons that are alarms without a name of their own: 4 emergency, 9 robbery, 19 the lock, 47 driving without a driver's identification, 68 hot-wiring,
- * 82 backup battery disconnected, 104 the vehicle's alarm, 162 gas.
+ * Reasons that are alarms without a name of their own: 4 emergency, 9 robbery, 19 the lock, 47 driving without a
+ * driver's identification, 68 hot-wiring, 82 backup battery disconnected, 104 the vehicle's alarm, 162 gas.
  */
 const unnamed: ReadonlySet<number> = new Set([4, 9, 19, 47, 68, 82, 104, 162]);
 

@@ -5,7 +5,10 @@ import type { Message } from "./frames.ts";
 import { type Place, readPlace, readTime, readVariantPlace } from "./position.ts";
 import { answered, readReason } from "./reasons.ts";
 
-/** Factors of analogue inputs 1 to 3 as they are assigned at the factory: 0 to 30 V of the vehicle, 0 to 4.2 V of the backup battery, -40 to 70 °C of it. */
+/**
+ * Factors of analogue inputs 1 to 3 as they are assigned at the factory: 0 to 30 V of the vehicle, 0 to 4.2 V of the
+ * backup battery, -40 to 70 °C of it.
+ */
 const volts = 30 / 255;
 const batteryVolts = 4.2 / 255;
 const batteryDegrees = 110 / 255;
@@ -16,8 +19,9 @@ function hundredths(value: number): number {
 }
 
 /**
- * Four bytes of inputs and outputs, the first one the highest: 24 door, 25 shock, 29 driving (by the ignition or what stands for it), 31 unlock; 18 lock, 23 ignition's wire;
- * 5 immobiliser, 7 charging. What level of an input is an open door depends on the wiring.
+ * Four bytes of inputs and outputs, the first one the highest: 24 door, 25 shock, 29 driving (by the ignition or what
+ * stands for it), 31 unlock; 18 lock, 23 ignition's wire; 5 immobiliser, 7 charging. What level of an input is an open
+ * door depends on the wiring.
  */
 function readInputs(report: Draft, inputs: number): void {
   const { readings, attributes } = report;
@@ -47,7 +51,9 @@ function readAnalog(report: Draft, reader: Reader): void {
 
 const isZero = (byte: number): boolean => byte === 0;
 
-/** The multi-purpose field: the code of a driver's key, where the communication control field says so; of others hex. */
+/**
+ * The multi-purpose field: the code of a driver's key, where the communication control field says so; of others hex.
+ */
 function readMultiPurpose(report: Draft, reader: Reader, control: number): void {
   const bytes = reader.take(6);
   if (bytes.every(isZero)) return;

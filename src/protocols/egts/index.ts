@@ -34,7 +34,10 @@ const failed =
 /** EGTS_SR_RESULT_CODE "processed". */
 const resultCode = 7;
 
-/** Records of a packet. Each is confirmed by a packet of its own; a terminal that said who it is is told that it may go on. */
+/**
+ * Records of a packet. Each is confirmed by a packet of its own; a terminal that said who it is is told that it may go
+ * on.
+ */
 function readRecords(
   packet: Uint8Array,
   start: number,

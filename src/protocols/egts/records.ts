@@ -29,7 +29,10 @@ function text(reader: Reader, length: number): string {
     .trim();
 }
 
-/** EGTS_SR_TERM_IDENTITY: terminal's number, and by its flags dispatcher, IMEI, IMSI, language, network, buffer, phone number. */
+/**
+ * EGTS_SR_TERM_IDENTITY: terminal's number, and by its flags dispatcher, IMEI, IMSI, language, network, buffer, phone
+ * number.
+ */
 function readIdentity(reader: Reader): Identify | undefined {
   const terminal = reader.u32le();
   const flags = reader.u8();
@@ -44,7 +47,10 @@ function readIdentity(reader: Reader): Identify | undefined {
   return ids.length === 0 ? undefined : { type: "identify", ids: [...new Set(ids)] };
 }
 
-/** EGTS_SR_COMMAND_DATA: kind, result, the command's number, sender, and by flags a character set and a code; then the answer. */
+/**
+ * EGTS_SR_COMMAND_DATA: kind, result, the command's number, sender, and by flags a character set and a code; then the
+ * answer.
+ */
 function readCommand(reader: Reader, length: number): Effect {
   const end = reader.offset + length;
   const kind = reader.u8();

@@ -144,7 +144,10 @@ const counterValues: Subrecord = (reader, { report }) => {
   });
 };
 
-/** EGTS_SR_STATE_DATA: state, voltages of the vehicle, of the backup and of the internal battery (0.1 V), which one is used. */
+/**
+ * EGTS_SR_STATE_DATA: state, voltages of the vehicle, of the backup and of the internal battery (0.1 V), which one is
+ * used.
+ */
 const state: Subrecord = (reader, { report }) => {
   report.attributes.state = reader.u8();
   put(report, "externalVoltage", reader.u8() / 10, "mainVoltage");
@@ -156,7 +159,10 @@ const state: Subrecord = (reader, { report }) => {
   report.readings.powerConnected = !bit(flags, 0) && !bit(flags, 1);
 };
 
-/** EGTS_SR_ACCEL_DATA: number of samples, time, and of each the ms since it and X, Y, Z in 0.1 m/s². The last one counts. */
+/**
+ * EGTS_SR_ACCEL_DATA: number of samples, time, and of each the ms since it and X, Y, Z in 0.1 m/s². The last one
+ * counts.
+ */
 const acceleration: Subrecord = (reader, { report }) => {
   const count = reader.u8();
   reader.skip(4);
@@ -221,7 +227,10 @@ const liquid: Subrecord = (reader, { report }, length) => {
   else report.attributes[name] = unit === 2 ? level / 10 : level;
 };
 
-/** EGTS_SR_PASSENGERS_COUNTERS: doors that have a counter, doors that were open, address, and who came in and went out at each. */
+/**
+ * EGTS_SR_PASSENGERS_COUNTERS: doors that have a counter, doors that were open, address, and who came in and went out
+ * at each.
+ */
 const passengers: Subrecord = (reader, { report }, length) => {
   const end = reader.offset + length;
   const raw = bit(reader.u8(), 0);

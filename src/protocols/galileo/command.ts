@@ -15,7 +15,9 @@ export function packetOf(tags: Uint8Array): Uint8Array {
   return packet.u16le(crc16Modbus(packet.done())).done();
 }
 
-/** IMEI and a device number that says nothing, as a server writes it, the number of a command, and its text or answer. */
+/**
+ * IMEI and a device number that says nothing, as a server writes it, the number of a command, and its text or answer.
+ */
 export function textPacket(imei: string, number: number, text: string): Uint8Array {
   const tags = new Writer(32).u8(0x03).latin1(imei).u8(0x04).u16le(0).u8(0xe0).u32le(number);
   return packetOf(tags.u8(0xe1).u8(text.length).latin1(text).done());

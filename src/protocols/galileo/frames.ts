@@ -16,7 +16,10 @@ const lengthMask = 0x7fff;
 /** A message of Iridium has at most 1,960 bytes, with its head some more. */
 const longestIridium = 4096;
 
-/** Iridium's gateway: protocol revision 1, the length, and an element 01 of 28 bytes. No packet of a terminal has a tag 0x1C. */
+/**
+ * Iridium's gateway: protocol revision 1, the length, and an element 01 of 28 bytes. No packet of a terminal has a tag
+ * 0x1C.
+ */
 export function isIridium(bytes: Uint8Array, offset = 0): boolean {
   return bytes[offset + 3] === 0x01 && bytes[offset + 4] === 0x00 && bytes[offset + 5] === 0x1c;
 }
@@ -58,7 +61,9 @@ export function defect(packet: Uint8Array): "malformed" | "badChecksum" | undefi
   return crc16Modbus(packet, 0, end) === u16leAt(packet, end) ? undefined : "badChecksum";
 }
 
-/** A connection begins with the head packet, whose tags stand in order: versions, the IMEI; or with Iridium's element. */
+/**
+ * A connection begins with the head packet, whose tags stand in order: versions, the IMEI; or with Iridium's element.
+ */
 export function detect(bytes: Uint8Array): Certainty {
   if (bytes[0] !== data) return "no";
   if (bytes.length < 6) return bytes.length < 4 || isTag(bytes[3] ?? 0) ? "maybe" : "no";

@@ -15,7 +15,9 @@ const session: Session = Object.freeze({});
 const head = 3;
 const tail = 2;
 
-/** The first byte of a confirmation, behind which the packet's own checksum comes back: for data 0x02, for a photo 0x07. */
+/**
+ * The first byte of a confirmation, behind which the packet's own checksum comes back: for data 0x02, for a photo 0x07.
+ */
 const confirmation = 0x02;
 
 function confirmed(first: number, packet: Uint8Array): Effect {

@@ -56,8 +56,8 @@ export function readCompressed(reader: Reader, receivedAt: number): readonly Tag
 }
 
 /**
- * Ten bytes, the highest bit first: 1 reserved, 25 of seconds since the year began, 1 of validity (0: valid), 22 of longitude, 21 of latitude, 1 of
- * alarm, 9 reserved. The year is the last in which the time is not of the future.
+ * Ten bytes, the highest bit first: 1 reserved, 25 of seconds since the year began, 1 of validity (0: valid), 22 of
+ * longitude, 21 of latitude, 1 of alarm, 9 reserved. The year is the last in which the time is not of the future.
  */
 function readMinimal(record: TagRecord, reader: Reader, receivedAt: number): void {
   const high = reader.u32();
@@ -79,8 +79,9 @@ function readMinimal(record: TagRecord, reader: Reader, receivedAt: number): voi
 }
 
 /**
- * A message that the terminal sent by satellite, as Iridium's gateway passes it on: an element with the IMEI and the time, one with the place that the
- * network estimates, and one with the terminal's tags, plain or compressed. (Iridium Short Burst Data Service, Direct IP)
+ * A message that the terminal sent by satellite, as Iridium's gateway passes it on: an element with the IMEI and the
+ * time, one with the place that the network estimates, and one with the terminal's tags, plain or compressed. (Iridium
+ * Short Burst Data Service, Direct IP)
  */
 export function readIridium(packet: Uint8Array, receivedAt: number): readonly Effect[] {
   const reader = new Reader(packet, 3);

@@ -4,7 +4,9 @@ import { bit, latin1Of } from "../../wire/reader.ts";
 import { put, raise } from "../../wire/report.ts";
 import type { TagRecord } from "./record.ts";
 
-/** A tag of the protocol: how many bytes follow it ("u8", "u16": a length of its own comes first), and what they say. */
+/**
+ * A tag of the protocol: how many bytes follow it ("u8", "u16": a length of its own comes first), and what they say.
+ */
 interface Tag {
   readonly length: number | "u8" | "u16";
   /** Reads all of its bytes: `length` of them. */

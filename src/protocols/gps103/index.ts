@@ -30,7 +30,10 @@ function classify(frame: Uint8Array): MessageKey | undefined {
   return commandOf(keyword) === undefined ? "report" : "answer";
 }
 
-/** Whether the fields behind the keyword are those of the form that ends with `*`: after the third comma comes no `F` or `L`, and many fields follow. */
+/**
+ * Whether the fields behind the keyword are those of the form that ends with `*`: after the third comma comes no `F` or
+ * `L`, and many fields follow.
+ */
 function isAlternative(frame: Uint8Array, keywordEnd: number): boolean {
   let commas = 0;
   for (let at = keywordEnd; at < frame.length; at++) {

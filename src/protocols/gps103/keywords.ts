@@ -33,13 +33,19 @@ export const keywordOf: ReadonlyMap<Alarm, string> = new Map(
 /** Keywords that are numbers or capitals and no answers to commands. */
 const reports: ReadonlySet<string> = new Set(["001", "101", "103", "OBD", "DTC"]);
 
-/** The command that a keyword answers: `jt` answers `J`, `109` answers `109`; undefined: it answers none. (GPRS Protocol, 5.3) */
+/**
+ * The command that a keyword answers: `jt` answers `J`, `109` answers `109`; undefined: it answers none. (GPRS
+ * Protocol, 5.3)
+ */
 export function commandOf(keyword: string): string | undefined {
   if (keyword.length === 2 && /^[a-z]t$/.test(keyword)) return keyword.charAt(0).toUpperCase();
   return /^[A-Z0-9]{2,6}$/.test(keyword) && !reports.has(keyword) ? keyword : undefined;
 }
 
-/** Puts what the keyword itself says: an alarm, the ignition, and the values that some carry (`T:+28.0`, `oil 51.6`, `DTC P0001`). */
+/**
+ * Puts what the keyword itself says: an alarm, the ignition, and the values that some carry (`T:+28.0`, `oil 51.6`,
+ * `DTC P0001`).
+ */
 export function readKeyword(keyword: string, report: Draft): void {
   if (keyword === "") return;
   report.attributes.event = keyword;

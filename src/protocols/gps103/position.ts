@@ -16,7 +16,9 @@ export interface Place {
 
 const day = 86_400_000;
 
-/** `yymmddhhmm`, with seconds or without, and of some firmware `yy/mm/dd hh:mm`: the digits alone; undefined: too few. */
+/**
+ * `yymmddhhmm`, with seconds or without, and of some firmware `yy/mm/dd hh:mm`: the digits alone; undefined: too few.
+ */
 export function clockDigits(field: string | undefined): string | undefined {
   const digits = field === undefined ? "" : field.includes("/") ? field.replaceAll(/[/: ]/g, "") : field;
   if (digits.length !== 10 && digits.length !== 12) return undefined;
@@ -29,8 +31,8 @@ export function clockTime(digits: string): number | undefined {
 }
 
 /**
- * The time of a position by its local date and time and its time of day in UTC, and what the tracker's clock is ahead, ms. A firmware without a time of
- * day in UTC gives the local time alone, which then counts as UTC.
+ * The time of a position by its local date and time and its time of day in UTC, and what the tracker's clock is ahead,
+ * ms. A firmware without a time of day in UTC gives the local time alone, which then counts as UTC.
  */
 export function positionTime(local: number, timeOfDay: string): { readonly time: number; readonly offset?: number } {
   const ofDay = hhmmss.read([timeOfDay], 0);
@@ -42,7 +44,10 @@ export function positionTime(local: number, timeOfDay: string): { readonly time:
   return { time: localMinute - offset + (ofDay - utcMinute), offset };
 }
 
-/** Reads the fields behind the validity: coordinates with their hemispheres before or behind them, then speed and all else. Undefined: no coordinates. */
+/**
+ * Reads the fields behind the validity: coordinates with their hemispheres before or behind them, then speed and all
+ * else. Undefined: no coordinates.
+ */
 export function readPlace(fields: readonly string[], validAt: number, report: Draft): Place | undefined {
   let at = validAt + 1;
   const hemisphere = (letters: string, emptyToo: boolean): string => {
@@ -70,7 +75,10 @@ export function readPlace(fields: readonly string[], validAt: number, report: Dr
   };
 }
 
-/** ACC, door, oil 1, oil 2, temperature (protocol 12 and 18). An oil alarm has the levels one place further to the front. */
+/**
+ * ACC, door, oil 1, oil 2, temperature (protocol 12 and 18). An oil alarm has the levels one place further to the
+ * front.
+ */
 function readSensors(fields: readonly string[], at: number, report: Draft): void {
   const { readings, attributes } = report;
   const acc = fields[at];

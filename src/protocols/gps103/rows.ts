@@ -36,7 +36,9 @@ const heartbeat: Handler = (frame, session, context) => {
   return { session: next, effects: [...effects, on] };
 };
 
-/** `imei:...,keyword,local time,phone,F,UTC time,A,latitude,N,longitude,E,speed,course,altitude,...` (GPRS Protocol, 4). */
+/**
+ * `imei:...,keyword,local time,phone,F,UTC time,A,latitude,N,longitude,E,speed,course,altitude,...` (GPRS Protocol, 4).
+ */
 const report: Handler = (frame, session) => {
   const fields = fieldsOf(frame);
   const id = imeiOf(fields[0]);
@@ -55,7 +57,10 @@ const report: Handler = (frame, session) => {
   return decoded(session, id, effects, offset);
 };
 
-/** The field behind the time: the number of a card, the charge of the battery, or the telephone that the tracker reports to. */
+/**
+ * The field behind the time: the number of a card, the charge of the battery, or the telephone that the tracker reports
+ * to.
+ */
 function readSecond(keyword: string, text: string, { readings, attributes }: Draft): void {
   if (text === "" || text === "0") return;
   if (keyword === "rfid") readings.driverId = text;
@@ -87,7 +92,9 @@ function located(fields: readonly string[], content: Draft): Located {
   return { effect: fixOf({ ...place, time }, content), offset };
 }
 
-/** `L`: no satellites, and perhaps the cell, in hexadecimal: `L,,,1A2B,,3C4D,,,`. What is not there at all is the same. */
+/**
+ * `L`: no satellites, and perhaps the cell, in hexadecimal: `L,,,1A2B,,3C4D,,,`. What is not there at all is the same.
+ */
 function unlocated(fields: readonly string[], content: Draft): Located {
   const lac = fields[7] ?? "";
   const cellId = fields[9] ?? "";
@@ -99,8 +106,9 @@ function unlocated(fields: readonly string[], content: Draft): Located {
 }
 
 /**
- * `OBD`: odometer km, fuel used now, average fuel l/100 km, running time h, speed km/h, load, coolant, throttle, engine speed, voltage, trouble codes
- * (GPRS Protocol, 5.4). The time is the tracker's own, so the report counts from its arrival until a position has told what that clock is ahead of UTC.
+ * `OBD`: odometer km, fuel used now, average fuel l/100 km, running time h, speed km/h, load, coolant, throttle, engine
+ * speed, voltage, trouble codes (GPRS Protocol, 5.4). The time is the tracker's own, so the report counts from its
+ * arrival until a position has told what that clock is ahead of UTC.
  */
 const obd: Handler = (frame, session) => {
   const fields = fieldsOf(frame);
@@ -138,8 +146,8 @@ const obdNumbers = [
 ] as const;
 
 /**
- * The form that ends with `*`: event, sensor and its voltage, time, date, signal, state of GPS, decimal degrees, km/h, course, altitude, HDOP, satellites,
- * ACC, charging, error. Dashes stand for what there is not.
+ * The form that ends with `*`: event, sensor and its voltage, time, date, signal, state of GPS, decimal degrees, km/h,
+ * course, altitude, HDOP, satellites, ACC, charging, error. Dashes stand for what there is not.
  */
 const alternative: Handler = (frame, session) => {
   const fields = fieldsOf(frame);

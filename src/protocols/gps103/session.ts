@@ -6,7 +6,9 @@ import { bytesOfLatin1 } from "../../wire/reader.ts";
 export interface Gps103Session {
   /** IMEI of its last message; undefined: none had one. */
   readonly id: string | undefined;
-  /** What the tracker's own clock is ahead of UTC, ms: positions carry both times, other messages only the tracker's. */
+  /**
+   * What the tracker's own clock is ahead of UTC, ms: positions carry both times, other messages only the tracker's.
+   */
   readonly offset: number | undefined;
 }
 

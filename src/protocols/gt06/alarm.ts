@@ -22,8 +22,9 @@ import {
 const statusSize = 5;
 
 /**
- * The cell behind its length byte, which some trackers count with and some without itself, and which is 0 where no cell follows.
- * `behind`: bytes of status and fence behind it. What is left over is at most a mileage of four bytes and a card of eight.
+ * The cell behind its length byte, which some trackers count with and some without itself, and which is 0 where no cell
+ * follows. `behind`: bytes of status and fence behind it. What is left over is at most a mileage of four bytes and a
+ * card of eight.
  */
 function readLengthAndCell(reader: Reader, report: Draft, behind: number, recent = false): void {
   if (reader.remaining === 0) return;
@@ -92,7 +93,10 @@ function fenced(fence: boolean, recent: boolean): Handler {
   };
 }
 
-/** 0x32 of AZ735 and SL4X: as 0x26; SL4X has an MNC of two bytes, a cell number of four, and the altitude behind the status. */
+/**
+ * 0x32 of AZ735 and SL4X: as 0x26; SL4X has an MNC of two bytes, a cell number of four, and the altitude behind the
+ * status.
+ */
 const az735: Handler = (message, session, context) => {
   const { reader } = message;
   const report = draft();

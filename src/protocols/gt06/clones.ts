@@ -38,7 +38,10 @@ function older(tail: (reader: Reader, report: Draft, context: DecodeContext) => 
   };
 }
 
-/** Benway: bits 15 ACC, 14 input 2, 12 temperature (9 bits, bit 9 its sign), else bits 0 to 9 an input in tenths of a volt, or with bit 13 a plain count. */
+/**
+ * Benway: bits 15 ACC, 14 input 2, 12 temperature (9 bits, bit 9 its sign), else bits 0 to 9 an input in tenths of a
+ * volt, or with bit 13 a plain count.
+ */
 const benway = older((reader, report) => {
   const mask = reader.u16();
   report.readings.ignition = (mask & 0x8000) !== 0;
@@ -87,7 +90,10 @@ const card = older((reader, report) => {
 const imeiSize = 8;
 const imeiPattern = /^0\d{15}$/;
 
-/** Whether a frame's content begins with an IMEI and then a date: a date at the start is that of a location without IMEI. */
+/**
+ * Whether a frame's content begins with an IMEI and then a date: a date at the start is that of a location without
+ * IMEI.
+ */
 function beginsWithImei(frame: Uint8Array): boolean {
   const size = contentSize(frame);
   if (size < imeiSize + gpsSize) return false;
@@ -117,7 +123,9 @@ const imeiAhead: MessageRow<Session> = {
   },
 };
 
-/** 0x22 of SEEWORLD: cell numbers of four bytes, travel time, temperature (bit 15 its sign) and humidity in hundredths. */
+/**
+ * 0x22 of SEEWORLD: cell numbers of four bytes, travel time, temperature (bit 15 its sign) and humidity in hundredths.
+ */
 const seeworld: Handler = (message, session) => {
   const { reader } = message;
   const report = draft();
@@ -132,8 +140,8 @@ const seeworld: Handler = (message, session) => {
 };
 
 /**
- * 0x22 and 0x25 of the NT series: source of the location, IMEI, time of sending, location, cell, status, supply, battery and, in 0x25,
- * the driver's key. Mileage in metres and engine time in minutes, three bytes each.
+ * 0x22 and 0x25 of the NT series: source of the location, IMEI, time of sending, location, cell, status, supply,
+ * battery and, in 0x25, the driver's key. Mileage in metres and engine time in minutes, three bytes each.
  */
 const nt: Handler = (message, session, context) => {
   const { reader } = message;
@@ -173,7 +181,10 @@ const sl4x: Handler = (message, session) => {
   return acknowledged(message, session, fixOf({ ...position, altitude: reader.i16() }, report));
 };
 
-/** 0x34 of X1: location, terminal, mileage, cell, driver, supply and battery, ports and the analogue inputs that they count. */
+/**
+ * 0x34 of X1: location, terminal, mileage, cell, driver, supply and battery, ports and the analogue inputs that they
+ * count.
+ */
 const x1: Handler = (message, session) => {
   const { reader } = message;
   const report = draft();

@@ -3,10 +3,16 @@ import { Writer } from "../../wire/writer.ts";
 import { classify, open, seal } from "./envelope.ts";
 import type { Session } from "./session.ts";
 
-/** What the one-byte packet length leaves for the text: 255 less number, length, server flag, serial number and checksum. */
+/**
+ * What the one-byte packet length leaves for the text: 255 less number, length, server flag, serial number and
+ * checksum.
+ */
 const longest = 245;
 
-/** Server command 0x80 (GT06 v1.8.1, 6.1): length of flag and text, a server flag that the answer repeats, the text of an SMS command. */
+/**
+ * Server command 0x80 (GT06 v1.8.1, 6.1): length of flag and text, a server flag that the answer repeats, the text of
+ * an SMS command.
+ */
 export const serverCommand: CommandForm<Session> = {
   name: "0x80",
   encode: (text, _session, _device, mark) => {
@@ -21,7 +27,10 @@ export const serverCommand: CommandForm<Session> = {
   },
 };
 
-/** What the answer to a command of this server flag is called. 0 is what commands without a mark have, and clones that do not repeat it. */
+/**
+ * What the answer to a command of this server flag is called. 0 is what commands without a mark have, and clones that
+ * do not repeat it.
+ */
 export function nameOfFlag(flag: number): { readonly name?: string } {
   return flag === 0 ? {} : { name: flag.toString(16) };
 }

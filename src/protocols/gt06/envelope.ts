@@ -74,7 +74,9 @@ export function contentSize(frame: Uint8Array): number {
   return serialOffset(frame) - headLength(frame) - 1;
 }
 
-/** Bytes of the shortest message of a clone that leaves the checksum out of the length: a length of 3, and stop bits. */
+/**
+ * Bytes of the shortest message of a clone that leaves the checksum out of the length: a length of 3, and stop bits.
+ */
 const shortestOfClone = 10;
 
 /** Whether no sealed message looks so: one of a few bytes without content, or a login without room for an IMEI. */
@@ -96,8 +98,8 @@ export function classify(frame: Uint8Array): MessageKey | undefined {
 }
 
 /**
- * Opens a frame that `classify` has keyed. Undefined: its checksum, CRC-ITU from the packet length to the serial number,
- * does not match, and the manual has such a packet discarded (4.6).
+ * Opens a frame that `classify` has keyed. Undefined: its checksum, CRC-ITU from the packet length to the serial
+ * number, does not match, and the manual has such a packet discarded (4.6).
  */
 export function open(frame: Uint8Array, { checksums }: DecodeOptions = checked): Message | undefined {
   const at = serialOffset(frame);

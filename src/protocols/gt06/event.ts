@@ -60,7 +60,10 @@ const placed: Handler = (message, session) => {
   return acknowledged(message, session, fixOf(position, report));
 };
 
-/** JC400: marker 0xFFFF and version; the speed of two bytes stands behind course and status; then the supply in tenths of a volt. */
+/**
+ * JC400: marker 0xFFFF and version; the speed of two bytes stands behind course and status; then the supply in tenths
+ * of a volt.
+ */
 const jc400: Handler = (message, session) => {
   const { reader } = message;
   const report = draft();

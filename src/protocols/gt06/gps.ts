@@ -23,7 +23,10 @@ export function packedDate(bytes: Uint8Array): number | undefined {
     : utc(year, month, day, hour, minute, second);
 }
 
-/** A position from its parts, as sent, be it on earth or not. Course and status: bits 0 to 9 course, 10 north, 11 west, 12 positioned (5.2.1.9). */
+/**
+ * A position from its parts, as sent, be it on earth or not. Course and status: bits 0 to 9 course, 10 north, 11 west,
+ * 12 positioned (5.2.1.9).
+ */
 export function positionOf(
   time: number | undefined,
   latitude: number,
@@ -59,7 +62,10 @@ export function readPlace(reader: Reader, report: Draft, time: number | undefine
   return positionOf(time, latitude, longitude, speed, status);
 }
 
-/** Length of the GPS information, in the upper half of the byte that has the satellites in its lower (GT06 v1.8.1, 5.2.1.5). */
+/**
+ * Length of the GPS information, in the upper half of the byte that has the satellites in its lower (GT06 v1.8.1,
+ * 5.2.1.5).
+ */
 const gpsLength = 0xc;
 
 /** Whether a frame's content can't be but a date and a place: neither text nor another manual's fields look so. */

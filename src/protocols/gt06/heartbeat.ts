@@ -7,7 +7,9 @@ import { acknowledged, type Handler, modelIs, row } from "./row.ts";
 import type { Session } from "./session.ts";
 import { readAlarm, readBattery, readModulesOfStatus, readSignal, readSupply, readTerminal, signed } from "./status.ts";
 
-/** Terminal information, supply in hundredths of a volt, signal and alarm: what R11 and VXT01 send for the usual status. */
+/**
+ * Terminal information, supply in hundredths of a volt, signal and alarm: what R11 and VXT01 send for the usual status.
+ */
 export function readVoltageStatus(reader: Reader, report: Draft, context: DecodeContext): void {
   readTerminal(reader, report, true);
   readSupply(reader, report);
@@ -66,8 +68,8 @@ const r11: Handler = (message, session, context) => {
 };
 
 /**
- * 0x13 of OBD6: satellites of two systems and signal in 16 bits (5, 5 and 5, from bit 10 down), alarm, language, battery in %, mode,
- * supply, working time, and in mode 4 a temperature.
+ * 0x13 of OBD6: satellites of two systems and signal in 16 bits (5, 5 and 5, from bit 10 down), alarm, language,
+ * battery in %, mode, supply, working time, and in mode 4 a temperature.
  */
 const obd6: Handler = (message, session, context) => {
   const { reader } = message;
@@ -128,7 +130,10 @@ const modular: Handler = (message, session, context) => {
   return acknowledged(message, session, readingsOf(report));
 };
 
-/** 0xA3 of GL21L: terminal information, ports, voltage level, signal, supply in volts, language; a pet's tracker adds steps and charge. */
+/**
+ * 0xA3 of GL21L: terminal information, ports, voltage level, signal, supply in volts, language; a pet's tracker adds
+ * steps and charge.
+ */
 const gl21l: Handler = (message, session) => {
   const { reader } = message;
   const report = draft();

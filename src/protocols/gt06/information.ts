@@ -63,7 +63,10 @@ const networkOrSupply: Information = (reader, report) => {
   return undefined;
 };
 
-/** "!AIOIL,address,output,temperature,version,state,measured,moving,waves,check" of a fuel sensor, perhaps behind a date. */
+/**
+ * "!AIOIL,address,output,temperature,version,state,measured,moving,waves,check" of a fuel sensor, perhaps behind a
+ * date.
+ */
 const fuel: Information = (reader, report) => {
   const time = reader.remaining > 6 && reader.peek() !== 0x21 ? readDate(reader) : undefined;
   const fields = reader.latin1(reader.remaining).split(",");

@@ -10,7 +10,10 @@ import { readWideAlarm } from "./status.ts";
 const cells2g: CellList = { count: 7, lac: 2, cell: 3 };
 const cells4g: CellList = { count: 7, lac: 4, cell: 8 };
 
-/** 0x18, 0x24, 0x28, 0x2E, and with 4G cells 0xA1 (JM-VL03 v1.1.2): date, operator, cells. With access points: 0x2C, and of 4G 0xA2. */
+/**
+ * 0x18, 0x24, 0x28, 0x2E, and with 4G cells 0xA1 (JM-VL03 v1.1.2): date, operator, cells. With access points: 0x2C, and
+ * of 4G 0xA2.
+ */
 function cells(list: CellList, wifi: boolean): Handler {
   return (message, session) => {
     const { reader } = message;

@@ -124,7 +124,10 @@ const plain: Handler = (message, session) => {
   return acknowledged(message, session, fixOf(position, report));
 };
 
-/** A message that no manual at hand lays out, and whose content begins as that of a location does: the place counts, the rest is passed over. */
+/**
+ * A message that no manual at hand lays out, and whose content begins as that of a location does: the place counts, the
+ * rest is passed over.
+ */
 export const otherLocation: MessageRow<Session> = {
   ...row("location of another layout", undefined, older),
   when: startsWithPlace,

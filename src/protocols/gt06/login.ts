@@ -95,7 +95,10 @@ function addressAnswer(): Effect {
   return { type: "reply", bytes: seal(0x97, 0, content, true), when: "stored" };
 }
 
-/** 0x2A: a telephone number asks for the address of a place, which this service does not look up; the place is a location. */
+/**
+ * 0x2A: a telephone number asks for the address of a place, which this service does not look up; the place is a
+ * location.
+ */
 const address: Handler = (message, session) => {
   const report = draft();
   const position = readGps(message.reader, report);

@@ -128,8 +128,9 @@ const offerSize = 26;
 const echo: Handler = (_message, session) => silent(session, { type: "ignored", reason: "command" });
 
 /**
- * What no manual at hand lays out: number and content are kept as they are, so that the acknowledgement is true, and the tracker goes on to its next message.
- * With long start bits come pieces of files too: those are a failure that the trace shows, without an answer.
+ * What no manual at hand lays out: number and content are kept as they are, so that the acknowledgement is true, and
+ * the tracker goes on to its next message. With long start bits come pieces of files too: those are a failure that the
+ * trace shows, without an answer.
  */
 const unknown: Handler = (message, session) => {
   if (message.extended) return silent(session, { type: "failure", cause: "unsupported" });

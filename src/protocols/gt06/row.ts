@@ -53,8 +53,8 @@ export function silent(session: Session, ...effects: readonly Effect[]): Decoded
 }
 
 /**
- * An effect, acknowledged with the message's own number once it is stored. Concox' manuals want no answer to plain locations, those of clones do;
- * a tracker that expects none passes over it, one that does would send the same again.
+ * An effect, acknowledged with the message's own number once it is stored. Concox' manuals want no answer to plain
+ * locations, those of clones do; a tracker that expects none passes over it, one that does would send the same again.
  */
 export function acknowledged(message: Message, session: Session, effect: Effect): Decoded<Session> {
   const bytes = acknowledgement(message.type, message.serial);

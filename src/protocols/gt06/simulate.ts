@@ -56,8 +56,8 @@ function location(report: SimulatedReport, serial: number): Uint8Array {
 }
 
 /**
- * One 0x26: location, no cell, terminal information, charge, signal, alarm (0: none), language. A charge under 7 % would be read as one of the
- * levels 0 to 6, so it is sent as the lowest of them.
+ * One 0x26: location, no cell, terminal information, charge, signal, alarm (0: none), language. A charge under 7 %
+ * would be read as one of the levels 0 to 6, so it is sent as the lowest of them.
  */
 function status(report: SimulatedReport, serial: number): Uint8Array {
   const { ignition = report.ignition, charging, blocked, armed, battery = report.battery } = report.readings ?? {};
@@ -81,7 +81,10 @@ function obey(message: Uint8Array, _device: string, serial: number): Uint8Array 
   return seal(0x21, serial & 0xffff, content.done(), true);
 }
 
-/** A tracker that logs in with 0x01 and sends each report as a 0x22, or 0x26 where it has more to tell, numbered from `serial` on. */
+/**
+ * A tracker that logs in with 0x01 and sends each report as a 0x22, or 0x26 where it has more to tell, numbered from
+ * `serial` on.
+ */
 export const simulate: SimulatedDevice = {
   carries: { readings: ["satellites", "ignition", "charging", "blocked", "armed", "battery"], alarms: codedAlarms },
   login,

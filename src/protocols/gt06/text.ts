@@ -70,8 +70,9 @@ interface OldAnswer {
 const languageSize = 2;
 
 /**
- * The content of 0x15 (GT06 v1.8.1, 6.1.2): length of flag and text, server flag, text, language. Clones leave out the length and send a flag of zero
- * in its place, or leave out the flag, so that the length counts the text alone. Undefined: there is no text.
+ * The content of 0x15 (GT06 v1.8.1, 6.1.2): length of flag and text, server flag, text, language. Clones leave out the
+ * length and send a flag of zero in its place, or leave out the flag, so that the length counts the text alone.
+ * Undefined: there is no text.
  */
 function readOldAnswer(reader: Reader): OldAnswer | undefined {
   const start = reader.offset;

@@ -12,8 +12,9 @@ import type { Session } from "./session.ts";
 import { bareSizes, cellSizeOf, hasSize } from "./unsealed.ts";
 
 /**
- * The messages of ZhongXun Topin's trackers, without serial number and checksum (Locator Communication Protocol 180612; the sections are named by
- * the messages' numbers). Most are one-way: answers are asked for by 0x01, 0x10, 0x11, 0x13, 0x17, 0x30, 0x57, 0x58, 0x69 and 0x98.
+ * The messages of ZhongXun Topin's trackers, without serial number and checksum (Locator Communication Protocol 180612;
+ * the sections are named by the messages' numbers). Most are one-way: answers are asked for by 0x01, 0x10, 0x11, 0x13,
+ * 0x17, 0x30, 0x57, 0x58, 0x69 and 0x98.
  */
 
 /** Where the data behind the protocol number begins. */
@@ -47,8 +48,8 @@ function typeOf(frame: Uint8Array): number {
 }
 
 /**
- * 0x17 and 0x69: packed date, as many access points as the length says, operator, counted cells. The 4G models send 0x1A, and 0x1B from memory,
- * (0x18 and 0x19 of others) with area and cell numbers of four bytes.
+ * 0x17 and 0x69: packed date, as many access points as the length says, operator, counted cells. The 4G models send
+ * 0x1A, and 0x1B from memory, (0x18 and 0x19 of others) with area and cell numbers of four bytes.
  */
 const accessPoints = bareRow("access points (Topin)", [0x17, 0x18, 0x19, 0x1a, 0x1b, 0x69], (frame, session) => {
   const reader = new Reader(frame, dataAt);
@@ -86,7 +87,10 @@ const heartbeat = bareRow("heartbeat (Topin)", [0x08], (_frame, session) =>
 /** Data of 0x13 in the manual's annex: flags and signal stand elsewhere than in its text. */
 const annexStatus = 7;
 
-/** Battery %, software version, time zone, minutes between two of these, signal %; the annex has flags (bit 2 charging), battery, signal, version, zone. */
+/**
+ * Battery %, software version, time zone, minutes between two of these, signal %; the annex has flags (bit 2 charging),
+ * battery, signal, version, zone.
+ */
 function readStatus(data: Uint8Array, report: Draft): void {
   const { readings, attributes } = report;
   const annex = data.length === annexStatus;
@@ -101,8 +105,8 @@ function readStatus(data: Uint8Array, report: Draft): void {
 }
 
 /**
- * 0x13, told from the sealed heartbeat by its size or, behind a login without serial number, by what would be its checksum. The answer is the
- * annex's, which sets no interval.
+ * 0x13, told from the sealed heartbeat by its size or, behind a login without serial number, by what would be its
+ * checksum. The answer is the annex's, which sets no interval.
  */
 const status: MessageRow<Session> = {
   ...bareRow("status (Topin)", [0x13], (frame, session) => {
@@ -139,7 +143,10 @@ const time = bareRow("update time (Topin)", [0x30], (_frame, session, { received
   return request(session, "time request", 7, 0x30, date.done());
 });
 
-/** What 0x57 is answered with, as in the manual: a report each 60 s, GPS on, no alarm clock, no time without reports, no telephone numbers. */
+/**
+ * What 0x57 is answered with, as in the manual: a report each 60 s, GPS on, no alarm clock, no time without reports, no
+ * telephone numbers.
+ */
 const settings = Uint8Array.fromHex(`006001${"00".repeat(9)}00${"00".repeat(9)}00000000003b3b3b`);
 
 /** 0x57: the tracker asks for its settings. */
@@ -222,7 +229,9 @@ const other = bareRow("sleep, factory reset, password recovery (Topin)", [...sai
   only(session, { type: "ignored", reason: said.get(typeOf(frame)) ?? "" }),
 );
 
-/** Messages of ZhongXun Topin's trackers but for their login; the status comes before the heartbeat that has its number. */
+/**
+ * Messages of ZhongXun Topin's trackers but for their login; the status comes before the heartbeat that has its number.
+ */
 export const topinRows: readonly MessageRow<Session>[] = [
   { ...status, keys: [...(status.keys ?? []), 0x13] },
   accessPoints,

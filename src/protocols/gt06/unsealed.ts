@@ -1,8 +1,9 @@
 import { crc16X25 } from "../../wire/checksums.ts";
 
 /**
- * Messages without serial number and checksum, which the trackers of ZhongXun Topin send among the others (Locator Communication Protocol 180612):
- * start bits, a length, protocol number, data, stop bits. What the length counts differs from message to message.
+ * Messages without serial number and checksum, which the trackers of ZhongXun Topin send among the others (Locator
+ * Communication Protocol 180612): start bits, a length, protocol number, data, stop bits. What the length counts
+ * differs from message to message.
  */
 
 /** Added to the key of a message without serial number and checksum. */
@@ -11,17 +12,25 @@ export const bare = 0x200;
 /** Access points in one message; the manual's own count stays below ten. */
 const maximumAccessPoints = 40;
 
-/** Lengths of the 0x10 and 0x11 data in the manual's versions: the location alone, or three further bytes. Only the data is counted. */
+/**
+ * Lengths of the 0x10 and 0x11 data in the manual's versions: the location alone, or three further bytes. Only the data
+ * is counted.
+ */
 const locationLengths: readonly number[] = [0x12, 0x15];
 
 /** What a login has as its length: the manual's count, or a reserved byte. The IMEI and a version follow. */
 const loginLengths: readonly number[] = [0x0a, 0x0d];
 const loginSize = 13;
 
-/** Lengths of 0x13 that count one byte more than there is, as the manual prints them; real trackers count what there is. */
+/**
+ * Lengths of 0x13 that count one byte more than there is, as the manual prints them; real trackers count what there is.
+ */
 const statusLengths: readonly number[] = [0x06, 0x07];
 
-/** Lengths of the messages that have at most two bytes behind their number; the low power alarm, 0x81, counts one that it does not have. */
+/**
+ * Lengths of the messages that have at most two bytes behind their number; the low power alarm, 0x81, counts one that
+ * it does not have.
+ */
 const plainLengths: ReadonlyMap<number, readonly number[]> = new Map<number, readonly number[]>([
   ...[0x08, 0x14, 0x15, 0x30, 0x57, 0x58, 0x82, 0x83, 0x94, 0x99].map((type) => [type, [1]] as const),
   ...[0x41, 0x42, 0x43, 0x56, 0x67, 0x80, 0x86].map((type) => [type, [2]] as const),
@@ -29,7 +38,10 @@ const plainLengths: ReadonlyMap<number, readonly number[]> = new Map<number, rea
   [0x98, [3]],
 ]);
 
-/** A message of another number is taken as one up to this length; from 3 on a length may be that of a sealed message of a clone. */
+/**
+ * A message of another number is taken as one up to this length; from 3 on a length may be that of a sealed message of
+ * a clone.
+ */
 const longestOther = 2;
 
 /** Bytes of a cell in the access point messages, by protocol number: 4G models have wide numbers. */
@@ -50,8 +62,9 @@ export function cellSizeOf(type: number | undefined): number | undefined {
 const none: readonly number[] = Object.freeze([]);
 
 /**
- * The sizes that a message without serial number and checksum at `offset` may have, without stop bits; none where no such message can begin there;
- * "more" where further bytes are needed to tell. In access point messages the length is the count of access points.
+ * The sizes that a message without serial number and checksum at `offset` may have, without stop bits; none where no
+ * such message can begin there; "more" where further bytes are needed to tell. In access point messages the length is
+ * the count of access points.
  */
 export function bareSizes(buffer: Uint8Array, offset: number): readonly number[] | "more" {
   if (buffer[offset] !== 0x78) return none;
@@ -95,8 +108,9 @@ export function hasSize(frame: Uint8Array, size: number): boolean {
 }
 
 /**
- * Whether a message that is shorter than its length says stands at `offset`, stop bits and all, and its size without them. A sealed login with the same
- * bytes would have a checksum that begins with the second stop bit; a sealed status would end one byte later.
+ * Whether a message that is shorter than its length says stands at `offset`, stop bits and all, and its size without
+ * them. A sealed login with the same bytes would have a checksum that begins with the second stop bit; a sealed status
+ * would end one byte later.
  */
 export function shortBareSize(buffer: Uint8Array, offset: number): number | undefined {
   const type = buffer[offset + 3];

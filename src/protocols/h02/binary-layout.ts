@@ -1,8 +1,13 @@
 /** A binary message up to its vehicle status, with what every maker adds at the least: the shortest one. */
 export const minimumBinary = 32;
-/** Longest binary message taken: the longest known has 48 bytes; lists of cells or access points add 7 or 8 for each. */
+/**
+ * Longest binary message taken: the longest known has 48 bytes; lists of cells or access points add 7 or 8 for each.
+ */
 export const maximumBinary = 128;
-/** Lengths that trackers show, the shortest first; where a stream stops within the next message's head, an end there is believed. */
+/**
+ * Lengths that trackers show, the shortest first; where a stream stops within the next message's head, an end there is
+ * believed.
+ */
 export const knownLengths: readonly number[] = [32, 42, 45, 47, 48];
 /** Bytes of a head that carries the longer identifier: marker, 8 bytes identifier, time, date. */
 export const headLength = 15;
@@ -10,7 +15,10 @@ export const headLength = 15;
 /** Bytes of the identifier: ten digits, or an IMEI and a filling digit. */
 export type IdBytes = 5 | 8;
 
-/** How long the identifier of the message at `at` is; undefined: no message begins there. `whole`: its length, where known. */
+/**
+ * How long the identifier of the message at `at` is; undefined: no message begins there. `whole`: its length, where
+ * known.
+ */
 export function idBytes(bytes: Uint8Array, at: number, whole?: number): IdBytes | undefined {
   if (bytes[at] !== 0x24) return undefined;
   const short = hasHead(bytes, at, 5);

@@ -14,8 +14,9 @@ type Tail = Pick<Fix, "readings" | "attributes">;
 const noTail: Tail = { readings: {}, attributes: {} };
 
 /**
- * Binary message: marker, identifier, time, date, latitude, battery code, longitude and flags, speed and course, vehicle status, and what
- * each length adds. Digits are BCD. No manual of it is public in English; this is what trackers send.
+ * Binary message: marker, identifier, time, date, latitude, battery code, longitude and flags, speed and course,
+ * vehicle status, and what each length adds. Digits are BCD. No manual of it is public in English; this is what
+ * trackers send.
  */
 export function handleBinary(
   frame: Uint8Array,
@@ -66,7 +67,10 @@ function readReports(reader: Reader, receivedAt: number, length: number): Report
   return time === undefined ? impossibleTime(fix, clock) : [fix];
 }
 
-/** The reports of a message whose date does not exist, as those of a sentence (`position.ts`). `clock`: day, month, year, hour, minute, second. */
+/**
+ * The reports of a message whose date does not exist, as those of a sentence (`position.ts`). `clock`: day, month,
+ * year, hour, minute, second.
+ */
 function impossibleTime(fix: Fix, clock: readonly number[]): Reports {
   const { alarms, readings, attributes } = fix;
   const text = clock.map((part) => `${part}`.padStart(2, "0")).join("");
@@ -99,8 +103,8 @@ function signed(degrees: number, positive: boolean): number {
 }
 
 /**
- * What messages of 45 and 47 bytes add: user alarm, no-operation flag, GSM signal, satellites, mileage, mobile country and network code,
- * area, cell; with 47 bytes the supply's voltage (its unit differs between makers); record number.
+ * What messages of 45 and 47 bytes add: user alarm, no-operation flag, GSM signal, satellites, mileage, mobile country
+ * and network code, area, cell; with 47 bytes the supply's voltage (its unit differs between makers); record number.
  */
 function readTail(reader: Reader): Tail {
   reader.skip(2);
@@ -114,7 +118,8 @@ function readTail(reader: Reader): Tail {
   const power = reader.remaining === 3 ? reader.u16() : undefined;
   return {
     readings: {
-      // Signal is the GSM modem's 0 to 31; more than 40 satellites no receiver counts: then the bytes are another maker's.
+      // Signal is the GSM modem's 0 to 31; more than 40 satellites no receiver counts: then the bytes are another
+      // maker's.
       ...(signal <= 31 && { signal: Math.round((signal * 100) / 31) }),
       ...(satellites <= 40 && { satellites }),
     },

@@ -9,8 +9,8 @@ export function cellsOf(cells: readonly Cell[]): { readonly cells?: string } {
 const hexPattern = /^[0-9a-f]{1,8}$/i;
 
 /**
- * A cell of four fields: country, network, area, cell. Some makers write them in decimal, some in hexadecimal; no country's code is below
- * 200 or has letters, which tells them apart. Undefined: no cell (zeros, or something else).
+ * A cell of four fields: country, network, area, cell. Some makers write them in decimal, some in hexadecimal; no
+ * country's code is below 200 or has letters, which tells them apart. Undefined: no cell (zeros, or something else).
  */
 export function cellOf(fields: readonly string[], at: number): Cell | undefined {
   const texts = fields.slice(at, at + 4).map((text) => text.trim());

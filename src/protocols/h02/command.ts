@@ -9,8 +9,9 @@ const asterisk = 0x2a;
 const maximumText = 200;
 
 /**
- * `*XX,identifier,CMD,HHMMSS,PARA1,...#`: the text is the command and its parameters, such as `S20,1,1` (cut the engine), `SCF,0,0` (arm),
- * `S71,22,10` (interval), `R1`, `D1,10`. The time only marks the command, so the tracker's last message may give it. (Protocol, 2)
+ * `*XX,identifier,CMD,HHMMSS,PARA1,...#`: the text is the command and its parameters, such as `S20,1,1` (cut the
+ * engine), `SCF,0,0` (arm), `S71,22,10` (interval), `R1`, `D1,10`. The time only marks the command, so the tracker's
+ * last message may give it. (Protocol, 2)
  */
 export const command: CommandForm<H02Session> = {
   name: "command",
@@ -28,7 +29,9 @@ export const command: CommandForm<H02Session> = {
   },
 };
 
-/** A confirmation names its command: `V4,S20,...`. What is no sentence may be answered by a text, which names nothing. */
+/**
+ * A confirmation names its command: `V4,S20,...`. What is no sentence may be answered by a text, which names nothing.
+ */
 export function expects(bytes: Uint8Array): ExpectedReply {
   const name = bytes[0] === asterisk ? sentenceOf(bytes)?.name : undefined;
   return name ? { name } : {};

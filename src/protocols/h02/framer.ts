@@ -23,8 +23,8 @@ const lf = 0x0a;
 /**
  * Cuts sentences `*...#` and binary messages `$...`, mixed in any order, with or without line ends between them.
  *
- * A binary message has neither a length field nor an end mark, and the longer kinds begin like the shorter ones. So its end is where another
- * message begins, or where nothing follows.
+ * A binary message has neither a length field nor an end mark, and the longer kinds begin like the shorter ones. So its
+ * end is where another message begins, or where nothing follows.
  */
 export const framer: Framer = {
   maximum: maximumSentence,
@@ -52,7 +52,8 @@ function cutBinary(buffer: Uint8Array, offset: number, ended: boolean): Framing 
   if (waiting < headLength) return more;
   if (idBytes(buffer, offset) === undefined) return skip(junkLength(buffer, offset), "binary message without head");
   if (waiting < minimumBinary) return more;
-  // The known lengths first: a record number of 0x24 before the next marker may look like a message that begins a byte earlier.
+  // The known lengths first: a record number of 0x24 before the next marker may look like a message that begins a byte
+  // earlier.
   return (
     cutBefore(buffer, offset, knownLengths, ended ? "nothing" : "more") ??
     (ended ? cutBefore(buffer, offset, knownLengths, "part") : undefined) ??

@@ -7,7 +7,9 @@ import { nameOf } from "./sentence.ts";
 import { initialSession } from "./session.ts";
 import { simulate } from "./simulate.ts";
 
-/** Makers whose letters are known to stand for this protocol; others may share the form with a protocol of their own. */
+/**
+ * Makers whose letters are known to stand for this protocol; others may share the form with a protocol of their own.
+ */
 const makers: ReadonlySet<string> = new Set(["HQ", "hq", "TH", "DC", "XY", "XM"]);
 
 /** Sentences of the form `V` and a number that have a row of their own. */

@@ -58,9 +58,9 @@ export const positionWidth = head.width;
 const status32 = hex(8);
 
 /**
- * `A` valid, `V` not (LKGPS protocol, 1; SinoTrack Protocol, 1). `B`, which some firmware sends, is in no manual of these sentences, so its place
- * is kept as one that is not valid, as other decoders do. Firmware for maps with shifted coordinates sends that coding's number instead; `0` is sent
- * where there is no fix, mostly with zeros for all else.
+ * `A` valid, `V` not (LKGPS protocol, 1; SinoTrack Protocol, 1). `B`, which some firmware sends, is in no manual of
+ * these sentences, so its place is kept as one that is not valid, as other decoders do. Firmware for maps with shifted
+ * coordinates sends that coding's number instead; `0` is sent where there is no fix, mostly with zeros for all else.
  */
 function validity(): Field<boolean> {
   return {
@@ -87,7 +87,10 @@ function timeOfDay(): Field<number | undefined> {
   };
 }
 
-/** Epoch ms of a day; NaN: a day that no calendar has; mismatch: something else. The zeros of a clock that was never set are no day. */
+/**
+ * Epoch ms of a day; NaN: a day that no calendar has; mismatch: something else. The zeros of a clock that was never set
+ * are no day.
+ */
 function dayOf(fields: readonly string[], at: number): number | typeof mismatch {
   const text = fields[at] ?? "";
   const day = ddmmyy.read(fields, at);
@@ -99,7 +102,10 @@ const sixDigits = /^\d{6}$/;
 /** Zeros that are too few for degrees and minutes: no coordinate, whatever hemisphere follows. */
 const zeros = /^0{1,3}(\.0*)?$/;
 
-/** A coordinate in one of the three ways that trackers write it; undefined where there is none (empty, or zeros without degrees or a hemisphere). */
+/**
+ * A coordinate in one of the three ways that trackers write it; undefined where there is none (empty, or zeros without
+ * degrees or a hemisphere).
+ */
 function coordinate(positive: string, negative: string): Field<number | undefined> {
   const written = hemisphere(positive, negative, degreesText);
   return {
@@ -126,9 +132,10 @@ function degreesText(text: string): number | typeof mismatch {
 }
 
 /**
- * The reports of a position sentence whose time stands in `fields[at]`: a fix, or readings if it has no coordinates. Undefined: malformed.
- * hhmmss, validity, latitude, hemisphere, longitude, hemisphere, speed (knots), course, [battery,] ddmmyy, [-, phone, ICCID,]
- * vehicle_status, then the network cell and what each maker adds. (GPRS Protocol, 1; Protocol, 3)
+ * The reports of a position sentence whose time stands in `fields[at]`: a fix, or readings if it has no coordinates.
+ * Undefined: malformed. hhmmss, validity, latitude, hemisphere, longitude, hemisphere, speed (knots), course,
+ * [battery,] ddmmyy, [-, phone, ICCID,] vehicle_status, then the network cell and what each maker adds. (GPRS Protocol,
+ * 1; Protocol, 3)
  */
 export function readPosition(sentence: Sentence, at: number, receivedAt: number): Reports | undefined {
   const { fields } = sentence;
@@ -142,8 +149,9 @@ export function readPosition(sentence: Sentence, at: number, receivedAt: number)
 }
 
 /**
- * The reports of a sentence whose date or time of day does not exist, because a clock is set wrongly or firmware swaps day and month. The position is one of
- * a clock that was never set, so it is refused, kept and acknowledged. Otherwise the tracker would send it for ever. Readings and alarms have the time of their arrival.
+ * The reports of a sentence whose date or time of day does not exist, because a clock is set wrongly or firmware swaps
+ * day and month. The position is one of a clock that was never set, so it is refused, kept and acknowledged. Otherwise
+ * the tracker would send it for ever. Readings and alarms have the time of their arrival.
  */
 function impossibleTime(place: Place, tail: Tail, reportedTime: string): Reports {
   const { alarms, readings, attributes } = tail;
@@ -209,7 +217,8 @@ function readTail({ fields, ended }: Sentence, at: number): Tail | undefined {
   const sim = status32.read(fields, next) === mismatch && status32.read(fields, next + 3) !== mismatch;
   const status = sim ? next + 3 : next;
   const word = status32.read(fields, status);
-  // If a sentence was cut off, its lost date would look like one that was never set, and an old position like a present one.
+  // If a sentence was cut off, its lost date would look like one that was never set, and an old position like a present
+  // one.
   if (!ended && (date === mismatch || word === mismatch)) return undefined;
   // What is no status is what a maker adds.
   const statusless = word === mismatch && (fields[status] ?? "") !== "";

@@ -48,7 +48,10 @@ function value<T>(read: T | typeof mismatch): T | undefined {
 
 const nbrHead = grammar({ time: anyText, country: integer, network: integer, timingAdvance: anyText, count: integer });
 
-/** NBR, network cells: hhmmss, mcc, mnc, timing advance, count, (area, cell, signal) each, ddmmyy, vehicle_status[, battery code]. */
+/**
+ * NBR, network cells: hhmmss, mcc, mnc, timing advance, count, (area, cell, signal) each, ddmmyy, vehicle_status[,
+ * battery code].
+ */
 export function readNbr({ fields }: Sentence, at: number): ReadingsReport | undefined {
   const head = nbrHead.read(fields, at);
   if (head instanceof Mismatch || head.count > maximumCells) return undefined;
@@ -79,7 +82,9 @@ const link = grammar({
   status: hex(8),
 });
 
-/** LINK, state of the tracker: hhmmss, GSM signal %, satellites, battery %, steps, turn-overs, ddmmyy, vehicle_status. */
+/**
+ * LINK, state of the tracker: hhmmss, GSM signal %, satellites, battery %, steps, turn-overs, ddmmyy, vehicle_status.
+ */
 export function readLink({ fields }: Sentence, at: number): ReadingsReport | undefined {
   const values = link.read(fields, at);
   if (values instanceof Mismatch) return undefined;
@@ -96,7 +101,10 @@ function upTo(most: number): Field<number> {
   });
 }
 
-/** Readings of the values that could be read; the texts of the others stand as attributes, with `Raw` behind their names. */
+/**
+ * Readings of the values that could be read; the texts of the others stand as attributes, with `Raw` behind their
+ * names.
+ */
 function numbersOf(
   values: { readonly [K in "battery" | "satellites" | "signal" | "steps"]?: number | string | undefined },
 ) {
@@ -119,8 +127,8 @@ const v3Tail = grammar({
 });
 
 /**
- * V3, network cells: hhmmss, mcc and mnc in one, count, (area, cell, signal, -) each, battery as the converter reads it (hex), restart
- * information, X, ddmmyy, vehicle_status.
+ * V3, network cells: hhmmss, mcc and mnc in one, count, (area, cell, signal, -) each, battery as the converter reads it
+ * (hex), restart information, X, ddmmyy, vehicle_status.
  */
 export function readV3({ fields }: Sentence, at: number): ReadingsReport | undefined {
   const head = v3Head.read(fields, at);

@@ -62,7 +62,10 @@ function substance(report: Fix | ReadingsReport): Effect {
   return holds ? report : { type: "ignored", reason: "neither position nor readings" };
 }
 
-/** V4 confirms a command: its name and what it was given or done, the command's time, and a position. (Protocol, 3; SinoTrack Protocol, 2) */
+/**
+ * V4 confirms a command: its name and what it was given or done, the command's time, and a position. (Protocol, 3;
+ * SinoTrack Protocol, 2)
+ */
 function understandConfirmation(sentence: Sentence, context: DecodeContext): Meaning | undefined {
   const { fields } = sentence;
   const at = positionAt(fields);
@@ -80,7 +83,10 @@ function understandConfirmation(sentence: Sentence, context: DecodeContext): Mea
   return reports && { effects: [...reports, result] };
 }
 
-/** Where the position of a confirmation starts: the last place where a time, a validity and a hemisphere stand as they must. */
+/**
+ * Where the position of a confirmation starts: the last place where a time, a validity and a hemisphere stand as they
+ * must.
+ */
 function positionAt(fields: readonly string[]): number | undefined {
   for (let at = fields.length - positionWidth; at > bodyAt; at--)
     if (
@@ -128,7 +134,10 @@ const dayPosition = grammar({
 
 const dayMs = 86_400_000;
 
-/** VP1: validity, position, speed (knots), course, ddmmyy; or V, mcc, mnc, then (area, cell, signal) of each cell, joined by Y. (Communication Protocol V1.0.3) */
+/**
+ * VP1: validity, position, speed (knots), course, ddmmyy; or V, mcc, mnc, then (area, cell, signal) of each cell,
+ * joined by Y. (Communication Protocol V1.0.3)
+ */
 function understandDayPosition({ fields }: Sentence, { receivedAt }: DecodeContext): Meaning | undefined {
   if (fields[bodyAt] === "V") return cellReport(fields);
   const values = dayPosition.read(fields, bodyAt);

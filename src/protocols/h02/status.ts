@@ -16,8 +16,8 @@ export interface VehicleStatus {
 }
 
 /**
- * Alarm bits, counted from the lowest bit of the last byte. The makers' tables agree on most; where they don't, the reading of more of them
- * stands here. Bit 1 is "robbery", bit 18 the button of trackers that have one.
+ * Alarm bits, counted from the lowest bit of the last byte. The makers' tables agree on most; where they don't, the
+ * reading of more of them stands here. Bit 1 is "robbery", bit 18 the button of trackers that have one.
  */
 const alarmBits: readonly (readonly [number, Alarm])[] = [
   [0, "vibration"],
@@ -69,7 +69,10 @@ function alarmsOf(status: number): readonly Alarm[] {
 /** Alarms that a vehicle status can hold. */
 export const statusAlarms: readonly Alarm[] = [...new Set(alarmBits.map(([, alarm]) => alarm))];
 
-/** The vehicle status of these readings and this alarm: what `vehicleStatus` reads. No supply is the same bit as the alarm that it was cut. */
+/**
+ * The vehicle status of these readings and this alarm: what `vehicleStatus` reads. No supply is the same bit as the
+ * alarm that it was cut.
+ */
 export function statusWord(
   readings: Pick<Readings, "ignition" | "doorOpen" | "armed" | "blocked" | "powerConnected">,
   alarm: Alarm | undefined,

@@ -14,7 +14,10 @@ const textFlag = 1;
 /** `8105,f0`: the id of a platform message and its body in hex. */
 const otherMessage = /^([89][0-9a-f]{3})(?:,((?:[0-9a-f]{2})*))?$/i;
 
-/** Models of AOVX, which take AT commands as a parameter (0xF030), and of Jimi, which take them as transparent data (0xF0). */
+/**
+ * Models of AOVX, which take AT commands as a parameter (0xF030), and of Jimi, which take them as transparent data
+ * (0xF0).
+ */
 const parameterModels: ReadonlySet<string> = new Set(["AL300", "GL100", "VL300"]);
 
 /** The id and body of a command. */
@@ -35,8 +38,9 @@ function contentOf(
 }
 
 /**
- * 0x8300 "Text message" with the command; of the form `8105,f0` another message of the platform, with its body in hex; of the form `7e...7e` a whole message,
- * which is sent as it is. The serial number is the command's mark, which the terminal repeats.
+ * 0x8300 "Text message" with the command; of the form `8105,f0` another message of the platform, with its body in hex;
+ * of the form `7e...7e` a whole message, which is sent as it is. The serial number is the command's mark, which the
+ * terminal repeats.
  */
 export const platformMessage: CommandForm<Session> = {
   name: "0x8300",

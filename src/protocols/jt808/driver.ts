@@ -11,8 +11,8 @@ function counted(reader: Reader): string {
 }
 
 /**
- * 0x0702 "Driver's identity" (2013 and 2019): 1 inserted or 2 pulled out, time, and of a card that was inserted the result of reading it, name, licence, issuer,
- * validity; in 2019 also the identity card.
+ * 0x0702 "Driver's identity" (2013 and 2019): 1 inserted or 2 pulled out, time, and of a card that was inserted the
+ * result of reading it, name, licence, issuer, validity; in 2019 also the identity card.
  */
 const card: Handler = (message, context) => {
   const { reader } = message;
@@ -62,7 +62,10 @@ const mediaEvent: Handler = (message) => {
   return [readingsOf(report), stored(message)];
 };
 
-/** 0x0801 "Media data": as the event, then a location, then the data, which is not kept. 0x8800 says that all of it has come. */
+/**
+ * 0x0801 "Media data": as the event, then a location, then the data, which is not kept. 0x8800 says that all of it has
+ * come.
+ */
 const mediaData: Handler = (message, context) => {
   const { reader, part } = message;
   if (part !== undefined && part.number > 1) {

@@ -88,7 +88,10 @@ export function classify(frame: Uint8Array): MessageKey | undefined {
   return plain.length < 2 ? undefined : ((plain[0] ?? 0) << 8) | (plain[1] ?? 0);
 }
 
-/** Opens a frame; undefined where it is too short. `sound` is false where the check code or the length of the body differs. */
+/**
+ * Opens a frame; undefined where it is too short. `sound` is false where the check code or the length of the body
+ * differs.
+ */
 export function open(
   frame: Uint8Array,
   options: DecodeOptions = {},

@@ -28,8 +28,8 @@ function next(buffer: Uint8Array, offset: number): Framing {
 export const framer: Framer = Object.freeze({ maximum, next });
 
 /**
- * Sentences of padlocks: `(740000000001,1,001,BASE,...)`. Older ones of their maker send WLNET and OTA in this form, and
- * speak a protocol of their own.
+ * Sentences of padlocks: `(740000000001,1,001,BASE,...)`. Older ones of their maker send WLNET and OTA in this form,
+ * and speak a protocol of their own.
  */
 const sentenceForm = /^\(\d{10,20},1,\d{3},(?!W|O)[A-Z]/;
 const sentencePart = /^\((?:\d{0,20}|\d{10,20},(?:1(?:,(?:\d{0,3}(?:,(?:[WO].*)?)?)?)?)?)$/s;
@@ -54,7 +54,10 @@ export function detect(bytes: Uint8Array): Certainty {
   return framing.type === "more" && looksLikeHeader(bytes) ? "maybe" : "no";
 }
 
-/** Ids of messages that a terminal sends: 0x00 to 0x1F, 0x20, 0x55 and 0x60 are their high bytes; no body is longer than what the attributes can say. */
+/**
+ * Ids of messages that a terminal sends: 0x00 to 0x1F, 0x20, 0x55 and 0x60 are their high bytes; no body is longer than
+ * what the attributes can say.
+ */
 function looksLikeHeader(bytes: Uint8Array): boolean {
   const high = bytes[1];
   return high === undefined || high <= 0x20 || high === 0x55 || high === 0x60;

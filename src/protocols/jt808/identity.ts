@@ -12,7 +12,8 @@ function checkDigit(digits: string): number {
 }
 
 /**
- * The phone number as digits. Trackers with six bytes and an IMEI of fifteen digits send its first fourteen as a binary number; the last one is their check digit.
+ * The phone number as digits. Trackers with six bytes and an IMEI of fifteen digits send its first fourteen as a binary
+ * number; the last one is their check digit.
  */
 export function identifierOf(phone: Uint8Array): string {
   const text = phone.toHex();

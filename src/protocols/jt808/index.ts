@@ -9,7 +9,10 @@ import { initial, type Session } from "./row.ts";
 import { simulate } from "./simulate.ts";
 import { transparentRows } from "./transparent.ts";
 
-/** Terminals by China's standard JT/T 808, and the many trackers that extend it: Huabao, Boshijie, AOVX, Jimi, Jointech ... */
+/**
+ * Terminals by China's standard JT/T 808, and the many trackers that extend it: Huabao, Boshijie, AOVX, Jimi, Jointech
+ * ...
+ */
 export const jt808 = defineProtocol<Session>({
   id: "jt808",
   title: "JT/T 808 (2011, 2013, 2019) and its extensions",

@@ -8,7 +8,10 @@ import { readItems } from "./items.ts";
 
 const hour = 3_600_000;
 
-/** Times are those of Beijing (4.2 of the standard); the tag `format` of the device, `UTC` or `UTC+3`, says that its clock goes otherwise. */
+/**
+ * Times are those of Beijing (4.2 of the standard); the tag `format` of the device, `UTC` or `UTC+3`, says that its
+ * clock goes otherwise.
+ */
 export function clockOffset({ options }: DecodeContext): number {
   if (options.format === undefined) return 8 * hour;
   const [, sign, hours = "0", minutes = "0"] = /^UTC(?:([+-])(\d{1,2})(?::(\d\d))?)?$/.exec(options.format) ?? [];
@@ -59,7 +62,9 @@ const alarmBits: readonly (Alarm | undefined)[] = [
   "doorOpened",
 ];
 
-/** Of 2019: illegal driving, tyre pressure, blind spot of a right turn; makers used these bits for other alarms before. */
+/**
+ * Of 2019: illegal driving, tyre pressure, blind spot of a right turn; makers used these bits for other alarms before.
+ */
 const of2019: readonly number[] = [15, 16, 17];
 
 const padlocks: ReadonlySet<string> = new Set(["G-360P", "G-508P"]);

@@ -33,7 +33,10 @@ const status: Handler = (message) => {
   return [readingsOf(report), stored(message)];
 };
 
-/** 0x0100 "Terminal registration": answered by 0x8100 with the code that the terminal gives in 0x0102; here its own number. */
+/**
+ * 0x0100 "Terminal registration": answered by 0x8100 with the code that the terminal gives in 0x0102; here its own
+ * number.
+ */
 const registration: Handler = (message) => {
   const code = bytesOfLatin1(identifierOf(message.phone));
   const body = Uint8Array.of(message.serial >> 8, message.serial & 0xff, 0, ...code);
@@ -77,7 +80,10 @@ const parameters: Readonly<Record<number, readonly [name: string, text?: "text"]
   131: ["plateNumber", "text"],
 };
 
-/** 0x0104 "Query of parameters, response": serial number of the command, count, and each parameter after its id and length. */
+/**
+ * 0x0104 "Query of parameters, response": serial number of the command, count, and each parameter after its id and
+ * length.
+ */
 const parameterResponse: Handler = (message) => {
   const { reader } = message;
   const serial = reader.u16();
@@ -105,7 +111,10 @@ function numberOf(bytes: Uint8Array): number {
   return value;
 }
 
-/** 0x0107 "Terminal attributes": type, maker, model, terminal id, SIM card, versions. The 2011, 2013 and 2019 forms differ in the lengths. */
+/**
+ * 0x0107 "Terminal attributes": type, maker, model, terminal id, SIM card, versions. The 2011, 2013 and 2019 forms
+ * differ in the lengths.
+ */
 const attributes: Handler = (message) => {
   const { reader, version } = message;
   const report = draft();

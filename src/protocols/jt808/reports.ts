@@ -24,8 +24,9 @@ const answered: Handler = ({ reader, version }, context) => {
 };
 
 /**
- * Locations one after the other, each after its length of one or two bytes. The last one may say more than there is: the checksum holds, and the whole
- * message is acknowledged, so its place is read. One without a whole place ends the list.
+ * Locations one after the other, each after its length of one or two bytes. The last one may say more than there is:
+ * the checksum holds, and the whole message is acknowledged, so its place is read. One without a whole place ends the
+ * list.
  */
 function readBatch(message: Message, context: DecodeContext, wide: boolean, archive: boolean): readonly Effect[] {
   const { reader, version } = message;
@@ -99,7 +100,9 @@ function readShortItems(reader: Reader, report: Draft): number | undefined {
   return altitude;
 }
 
-/** 0x5501 and 0x5502 "Location" of padlocks: UTC and coordinates in BCD, speed in knots. 0x5502 is sent without a fix. */
+/**
+ * 0x5501 and 0x5502 "Location" of padlocks: UTC and coordinates in BCD, speed in knots. 0x5502 is sent without a fix.
+ */
 const short: Handler = (message) => {
   const { reader, type } = message;
   const report = draft();

@@ -118,8 +118,8 @@ const contents: Readonly<Record<number, readonly [read: (reader: Reader, report:
 };
 
 /**
- * 0xF0 "Vehicle data": time, whether it comes from memory, kind of vehicle, content. Status and coordinates behind it are of another moment than the
- * content, so they are an attribute.
+ * 0xF0 "Vehicle data": time, whether it comes from memory, kind of vehicle, content. Status and coordinates behind it
+ * are of another moment than the content, so they are an attribute.
  */
 const vehicleData: Content = (reader, context) => {
   const report = draft();

@@ -33,7 +33,10 @@ import {
   wifi,
 } from "./vendor-readers.ts";
 
-/** Items that makers added ("Location additional information, custom items"); where two gave one number two meanings, its length or the model tells. */
+/**
+ * Items that makers added ("Location additional information, custom items"); where two gave one number two meanings,
+ * its length or the model tells.
+ */
 export const vendorItems: readonly (readonly [number, ItemRow])[] = [
   [0x0b, [1, readLockEvent]],
   [0x33, [1, mode]],

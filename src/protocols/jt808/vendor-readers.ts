@@ -72,7 +72,10 @@ export const intense: readonly [number, "hardAcceleration" | "hardBraking" | "ha
   [0x16, "accident"],
 ];
 
-/** 0x64 and 0x65 "Driver assistance" and "driver state": serial number, state (2: ended), kind; the alarm's label at the end. */
+/**
+ * 0x64 and 0x65 "Driver assistance" and "driver state": serial number, state (2: ended), kind; the alarm's label at the
+ * end.
+ */
 export const assistance =
   (name: "adasAlarm" | "dmsAlarm"): ItemReader =>
   (reader, report, _scene, length) => {
@@ -117,7 +120,9 @@ export const wifi: ItemReader = (reader, _report, scene, length) => {
   while (reader.offset + 7 <= end) scene.wifi.push({ mac: reader.hex(6), signal: reader.i8() });
 };
 
-/** 0xE6: `$OBD-RT,...`, or probes with Bluetooth: number, address, temperature and humidity as whole part and 255ths. */
+/**
+ * 0xE6: `$OBD-RT,...`, or probes with Bluetooth: number, address, temperature and humidity as whole part and 255ths.
+ */
 export const obdOrProbes: ItemReader = (reader, report, _scene, length) => {
   if (length >= 7 && reader.peek() === 0x24) return readObdText(reader.take(length), report);
   if (length % 11 !== 0) throw new RangeError("no list of probes");

@@ -80,7 +80,10 @@ function readPorts(report: Draft, text: string): void {
   putOutputs(report, value & 0xff);
 }
 
-/** AD1 to AD3 in hex, then battery and supply; of newer models decimal volts of battery and supply, then of parts of the tracker. */
+/**
+ * AD1 to AD3 in hex, then battery and supply; of newer models decimal volts of battery and supply, then of parts of the
+ * tracker.
+ */
 function readAnalog(report: Draft, text: string, model: string | undefined): void {
   const parts = text.split("|");
   if (text.includes(".")) {
@@ -95,7 +98,10 @@ function readAnalog(report: Draft, text: string, model: string | undefined): voi
   putVoltages(report, hexOf(parts[3]), hexOf(parts[4]), model);
 }
 
-/** Behind the analog inputs: what the event is about, customized data, protocol version, fuel, probes, and what the version adds. */
+/**
+ * Behind the analog inputs: what the event is about, customized data, protocol version, fuel, probes, and what the
+ * version adds.
+ */
 function readRest(report: Draft, event: number | undefined, fields: readonly string[]): void {
   const [data = "", custom, version, fuel = "", probes = ""] = fields.slice(16, 21);
   if (event === cardRead && data !== "") report.readings.driverId = data;

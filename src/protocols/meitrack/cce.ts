@@ -28,7 +28,10 @@ const headLength = 6;
 /** First byte of a parameter's number of two bytes. */
 const extended = 0xfe;
 
-/** CCE, packets of parameters with their numbers: those of one byte, of two, of four, then those with a length (T711L GPRS Protocol, CCE). */
+/**
+ * CCE, packets of parameters with their numbers: those of one byte, of two, of four, then those with a length (T711L
+ * GPRS Protocol, CCE).
+ */
 export const readCce: Read = (frame, envelope) => {
   const reader = new Reader(frame, envelope.from, envelope.to);
   if (reader.remaining < headLength) return [{ type: "failure", cause: "malformed" }];
@@ -218,7 +221,10 @@ function readLong(packet: Packet, number: number, value: number): void {
   }
 }
 
-/** Parameters that have a length: 0x0E to 0x13 cells, 0x1D to 0x24 access points, 0x2A to 0x31 probes, and those of cameras, networks and beacons. */
+/**
+ * Parameters that have a length: 0x0E to 0x13 cells, 0x1D to 0x24 access points, 0x2A to 0x31 probes, and those of
+ * cameras, networks and beacons.
+ */
 function readLengthy(packet: Packet, number: number, bytes: Uint8Array): void {
   if (number >= 0x0e && number <= 0x13 && bytes.length >= 12) readCell(packet, new Reader(bytes), number === 0x0e);
   else if (number >= 0x1d && number <= 0x24 && bytes.length >= 8) readAccessPoint(packet, new Reader(bytes));

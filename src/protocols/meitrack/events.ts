@@ -1,7 +1,10 @@
 import type { Alarm } from "../../model/alarms.ts";
 import { type Draft, raise } from "../../wire/report.ts";
 
-/** Event codes that are alarms (T622 GPRS Protocol, 1.5; T1 & T333 GPRS Protocol, 1.3). What is no alarm is only `event`. */
+/**
+ * Event codes that are alarms (T622 GPRS Protocol, 1.5; T1 & T333 GPRS Protocol, 1.3). What is no alarm is only
+ * `event`.
+ */
 const alarms: ReadonlyMap<number, Alarm> = new Map<number, Alarm>([
   [1, "sos"],
   [17, "lowBattery"],

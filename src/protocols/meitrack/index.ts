@@ -105,7 +105,10 @@ const readD03: Read = (bytes, envelope) => [
   reply("O", envelope, "D00,camera_picture.jpg,0"),
 ];
 
-/** D00, a packet of a picture: name, number of packets, number of this one, and the bytes, which are not kept. After eight packets the next eight are asked for. */
+/**
+ * D00, a packet of a picture: name, number of packets, number of this one, and the bytes, which are not kept. After
+ * eight packets the next eight are asked for.
+ */
 const readD00: Read = (bytes, envelope) => {
   const [name = "", total = "", current = ""] = latin1Of(
     bytes.subarray(envelope.from, Math.min(envelope.to, envelope.from + 128)),
@@ -136,7 +139,9 @@ function expects(bytes: Uint8Array): ExpectedReply {
   return envelope.type === "A10" ? "nothing" : { name: nameOf(envelope) };
 }
 
-/** Meitrack's trackers: `$$` messages with text (AAA), with fixed packets (CCC) and with packets of parameters (CCE). */
+/**
+ * Meitrack's trackers: `$$` messages with text (AAA), with fixed packets (CCC) and with packets of parameters (CCE).
+ */
 export const meitrack = defineProtocol<MeitrackSession>({
   id: "meitrack",
   title: "Meitrack",

@@ -43,8 +43,9 @@ const scales: ReadonlyMap<string, Scale> = new Map([
 ]);
 
 /**
- * Puts the voltages of AD4 and AD5, whose scale depends on the model. Without the tag `model` the battery tells it: cells have 3 to 4.5 V, and the ranges of
- * the three scales are apart (hundredths 300 to 450, ten bits 512 to 768, twelve bits 1861 to 2793).
+ * Puts the voltages of AD4 and AD5, whose scale depends on the model. Without the tag `model` the battery tells it:
+ * cells have 3 to 4.5 V, and the ranges of the three scales are apart (hundredths 300 to 450, ten bits 512 to 768,
+ * twelve bits 1861 to 2793).
  */
 export function putVoltages(
   report: Draft,

@@ -29,7 +29,10 @@ const ok = (keepAlive: boolean) =>
 const acceptedBatch = { true: ok(true), false: ok(false) };
 const refused = { true: httpResponse(400, true), false: httpResponse(400, false) };
 
-/** The methods that report. A preflight of a browser or a look of a scanner (HEAD, OPTIONS ...) is no report, whatever its query says. */
+/**
+ * The methods that report. A preflight of a browser or a look of a scanner (HEAD, OPTIONS ...) is no report, whatever
+ * its query says.
+ */
 const reporting: ReadonlySet<string> = new Set(["GET", "POST"]);
 const allow = { Allow: "GET, POST" };
 const otherMethod = { true: httpResponse(405, true, "", allow), false: httpResponse(405, false, "", allow) };
@@ -114,8 +117,9 @@ function ofBody(request: HttpRequest, report: JsonReport | undefined): RequestRe
 }
 
 /**
- * The HTTP form in which phone apps report: OsmAnd, Traccar Client, Overland and others, by query string, form or JSON. A request is answered with 200
- * once it is stored, with 400 where it is malformed or names no device, with 405 where it is neither GET nor POST.
+ * The HTTP form in which phone apps report: OsmAnd, Traccar Client, Overland and others, by query string, form or JSON.
+ * A request is answered with 200 once it is stored, with 400 where it is malformed or names no device, with 405 where
+ * it is neither GET nor POST.
  */
 export const osmand = defineProtocol<Session>({
   id: "osmand",

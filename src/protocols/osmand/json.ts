@@ -13,8 +13,8 @@ export interface JsonReport {
 const kmhOfMetersPerSecond = 3.6;
 
 /**
- * The locations of a JSON body: `{"location": {...} or [...], "device_id": "..."}`, speed in m/s, battery level from 0 to 1, -1 for what is
- * not known. Undefined: malformed. (OsmAnd protocol, JSON format)
+ * The locations of a JSON body: `{"location": {...} or [...], "device_id": "..."}`, speed in m/s, battery level from 0
+ * to 1, -1 for what is not known. Undefined: malformed. (OsmAnd protocol, JSON format)
  */
 export function readJson(root: JsonObject, receivedAt: number): JsonReport | undefined {
   const locations = Array.isArray(root.location) ? root.location : [root.location];
@@ -57,7 +57,10 @@ function readLocation(location: JsonObject): Location | undefined {
   return { time, valid: true, latitude, longitude, alarms, ...side, attributes };
 }
 
-/** What a location says beside its position; what is given and can't be read goes to `unread`, under the name that it has there. */
+/**
+ * What a location says beside its position; what is given and can't be read goes to `unread`, under the name that it
+ * has there.
+ */
 function sideValues(location: JsonObject, coords: JsonObject, extras: JsonObject, unread: Map<string, unknown>) {
   const read = <T>(name: string, value: unknown, parse: (value: unknown) => T | undefined): T | undefined => {
     const parsed = isGiven(value) ? parse(value) : undefined;

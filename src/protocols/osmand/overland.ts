@@ -20,8 +20,9 @@ const placed: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The batch of Overland: `{"locations": [GeoJSON features], ...}`, speed in m/s, battery level from 0 to 1, -1 for what is not known. The current
- * location and the trip that may stand beside them come again as features of their own. Undefined: malformed. (Overland, API)
+ * The batch of Overland: `{"locations": [GeoJSON features], ...}`, speed in m/s, battery level from 0 to 1, -1 for what
+ * is not known. The current location and the trip that may stand beside them come again as features of their own.
+ * Undefined: malformed. (Overland, API)
  */
 export function readOverland(root: JsonObject, receivedAt: number): JsonReport | undefined {
   if (!Array.isArray(root.locations)) return undefined;

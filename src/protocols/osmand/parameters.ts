@@ -32,7 +32,10 @@ interface Draft extends Changing<Omit<Location, "readings" | "attributes" | "ala
 
 type NumberReading = "accuracy" | "hdop" | "battery" | "fuel" | "satellites" | "odometer";
 
-/** What became of a parameter: "unread", where its text is not of its form, so that the text is kept as an attribute; "refused", where the report is malformed. */
+/**
+ * What became of a parameter: "unread", where its text is not of its form, so that the text is kept as an attribute;
+ * "refused", where the report is malformed.
+ */
 type Taken = "taken" | "unread" | "refused";
 
 /** Takes a parameter's values into the draft. No value is empty: the app did not fill in an empty one. */
@@ -81,7 +84,10 @@ function state(name: "charging" | "ignition" | "motion"): Take {
   });
 }
 
-/** All values of a parameter that may be repeated, as an attribute of the form that all protocols have; others as they came. */
+/**
+ * All values of a parameter that may be repeated, as an attribute of the form that all protocols have; others as they
+ * came.
+ */
 function heard(name: string, attribute: string, textOf: (values: readonly string[]) => string | undefined): Take {
   return (draft, _, values) => {
     const all = values.flatMap((value) => value.split(";")).filter((value) => value !== "");
@@ -122,7 +128,9 @@ const course = numeric((draft, value) => {
   draft.course = courseOf(value);
 });
 
-/** The protocol's own parameters; all others are attributes under the names that they were sent by (`attributeName`). */
+/**
+ * The protocol's own parameters; all others are attributes under the names that they were sent by (`attributeName`).
+ */
 const takes: ReadonlyMap<string, Take> = new Map<string, Take>([
   ["id", () => "taken"],
   ["deviceid", () => "taken"],
@@ -170,8 +178,9 @@ const takes: ReadonlyMap<string, Take> = new Map<string, Take>([
 ]);
 
 /**
- * The effect of a query string or form: id, timestamp, lat, lon or location, speed (knots), bearing or heading, altitude, accuracy, hdop,
- * batt, charge, valid, cell, wifi, driverUniqueId and whatever else is sent. Undefined: a time or a coordinate can't be read. (OsmAnd protocol, query / form format)
+ * The effect of a query string or form: id, timestamp, lat, lon or location, speed (knots), bearing or heading,
+ * altitude, accuracy, hdop, batt, charge, valid, cell, wifi, driverUniqueId and whatever else is sent. Undefined: a
+ * time or a coordinate can't be read. (OsmAnd protocol, query / form format)
  */
 export function readParameters(parameters: Parameters, receivedAt: number): Effect | undefined {
   const draft: Draft = {

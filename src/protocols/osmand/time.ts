@@ -6,9 +6,9 @@ const secondsLimit = 2_147_483_647;
 const isoPattern = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+ -]\d\d:?\d\d)?$/i;
 
 /**
- * Epoch ms of a timestamp as phone apps send it: seconds or milliseconds since 1970, or ISO 8601 with T or a blank; without an offset it is
- * UTC. A number that is too large for a calendar is given as it is; a date that does not exist counts as one of 1970. Ingest refuses both.
- * Undefined: none of these. (OsmAnd protocol, parameter timestamp)
+ * Epoch ms of a timestamp as phone apps send it: seconds or milliseconds since 1970, or ISO 8601 with T or a blank;
+ * without an offset it is UTC. A number that is too large for a calendar is given as it is; a date that does not exist
+ * counts as one of 1970. Ingest refuses both. Undefined: none of these. (OsmAnd protocol, parameter timestamp)
  */
 export function parseTimestamp(text: string): number | undefined {
   if (/^\d{1,20}(\.\d+)?$/.test(text)) {

@@ -12,8 +12,8 @@ type Session = Readonly<Record<string, never>>;
 const session: Session = Object.freeze({});
 
 /**
- * What the server has for the app: nothing. The app says that it sends JSON and reads JSON, and tells its user of an answer that is none; to senders
- * that do not say so the status is all. (Booklet, HTTP)
+ * What the server has for the app: nothing. The app says that it sends JSON and reads JSON, and tells its user of an
+ * answer that is none; to senders that do not say so the status is all. (Booklet, HTTP)
  */
 const noMessages = (keepAlive: boolean) => httpResponse(200, keepAlive, "[]", { "Content-Type": "application/json" });
 const acceptedOfApp = { true: noMessages(true), false: noMessages(false) };
@@ -83,15 +83,18 @@ function refusal(cause: "malformed" | "notIdentified" | "unsupported", keepAlive
   return { session, effects };
 }
 
-/** The app keeps what was refused and encrypts it only when it sends it: nothing is lost once its user has taken the key out of the settings. */
+/**
+ * The app keeps what was refused and encrypts it only when it sends it: nothing is lost once its user has taken the key
+ * out of the settings.
+ */
 function refuseEncrypted(frame: Uint8Array): Decoded<Session> {
   const request = parseHttpRequest(frame);
   return refusal("unsupported", !("refused" in request) && request.keepAlive);
 }
 
 /**
- * OwnTracks in HTTP mode: one JSON message a POST, the same that the apps publish by MQTT. A message is answered with 200 once it is stored, with 400
- * where it is malformed, encrypted or names no device.
+ * OwnTracks in HTTP mode: one JSON message a POST, the same that the apps publish by MQTT. A message is answered with
+ * 200 once it is stored, with 400 where it is malformed, encrypted or names no device.
  */
 export const owntracks = defineProtocol<Session>({
   id: "owntracks",

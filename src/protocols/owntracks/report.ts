@@ -6,7 +6,10 @@ import { attributesOf, isGiven, isObject, type JsonObject, numeric, objectOf, te
 import { cellsText, wifiText } from "../../wire/radio.ts";
 import { type Draft, draft, fixOf, put, raise, readingsOf, readingsOrNothing } from "../../wire/report.ts";
 
-/** Elements that are numbers of the catalogue, in its units; those from `odometer` on are of trackers behind qtripp. (JSON, Queclink) */
+/**
+ * Elements that are numbers of the catalogue, in its units; those from `odometer` on are of trackers behind qtripp.
+ * (JSON, Queclink)
+ */
 const numbers: readonly (readonly [element: string, reading: NumberReading])[] = [
   ["acc", "accuracy"],
   ["p", "airPressure"],
@@ -127,7 +130,10 @@ function readReadings(elements: Elements, report: Draft): void {
       put(report, probe === 1 ? "temperature" : `temperature${probe}`, elements.take(element, numeric), element);
 }
 
-/** `batt` is a phone's level; of the Greenwich, which alone counts a trip, it is the vehicle's voltage. `bs`: 1 unplugged, 2 charging, 3 full. */
+/**
+ * `batt` is a phone's level; of the Greenwich, which alone counts a trip, it is the vehicle's voltage. `bs`: 1
+ * unplugged, 2 charging, 3 full.
+ */
 function readBattery(message: JsonObject, elements: Elements, report: Draft): void {
   const level = elements.take("batt", numeric);
   put(report, isGiven(message.trip) ? "externalVoltage" : "battery", level, "batt");

@@ -154,7 +154,10 @@ function setText({ readings }: Draft, name: "vin" | "driverId" | "driver2Id" | "
 
 const ceuModel = /^GV35.CEU$/;
 
-/** Reads the items of a report mask that stand from `at` on, and not behind `stop`. Answers the index behind the last one. */
+/**
+ * Reads the items of a report mask that stand from `at` on, and not behind `stop`. Answers the index behind the last
+ * one.
+ */
 export function readCan(
   fields: readonly string[],
   at: number,

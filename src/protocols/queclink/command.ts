@@ -5,7 +5,10 @@ import type { Session } from "./session.ts";
 /** Longest command: a list of settings. */
 const longest = 1000;
 
-/** A command as the manual has it, with its password and serial number: `AT+GTRTO=gv300,1,,,,,,0015$`. What every command begins and ends with may be left out. */
+/**
+ * A command as the manual has it, with its password and serial number: `AT+GTRTO=gv300,1,,,,,,0015$`. What every
+ * command begins and ends with may be left out.
+ */
 export const command: CommandForm<Session> = {
   name: "AT+GT",
   encode(text) {

@@ -58,7 +58,10 @@ function readBatteryTracker(cursor: Cursor, report: Draft): void {
   if (motion === "0" || motion === "1") report.readings.motion = motion === "1";
 }
 
-/** Mileage, hours, analogue inputs, battery, device status, type of device at the serial port. The status, of six or ten digits, tells how many inputs there are. */
+/**
+ * Mileage, hours, analogue inputs, battery, device status, type of device at the serial port. The status, of six or ten
+ * digits, tells how many inputs there are.
+ */
 function readVehicle(cursor: Cursor, report: Draft, model: string): void {
   put(report, "odometer", numberOf(take(cursor)), "mileage");
   readHours(report, take(cursor));
@@ -118,7 +121,10 @@ const temperatures = [
   "temperature8",
 ] as const;
 
-/** Number of devices at the 1-wire bus; then identifier, type and data of each. Data of a thermometer are sixteenths of a degree, as a signed number of 16 bits. */
+/**
+ * Number of devices at the 1-wire bus; then identifier, type and data of each. Data of a thermometer are sixteenths of
+ * a degree, as a signed number of 16 bits.
+ */
 function readOneWire(cursor: Cursor, report: Draft): void {
   const count = countOf(cursor);
   for (let index = 0; index < count; index++) {
@@ -167,7 +173,10 @@ function readRf433(cursor: Cursor, report: Draft): void {
   }
 }
 
-/** What each bit of a Bluetooth accessory's append mask adds, in this order. (GV600M, GV310LAU, +RESP:GTERI, "Accessory Append Mask") */
+/**
+ * What each bit of a Bluetooth accessory's append mask adds, in this order. (GV600M, GV310LAU, +RESP:GTERI, "Accessory
+ * Append Mask")
+ */
 const accessoryItems: readonly (readonly [bit: number, name: string])[] = [
   [0, "Name"],
   [1, "Mac"],

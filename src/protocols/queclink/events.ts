@@ -16,7 +16,10 @@ export interface EventForm {
   readonly read?: ReadBefore;
 }
 
-/** Messages with a report ID, a report type and a number of positions: one digit each, or the two together and a field for the supply in front. */
+/**
+ * Messages with a report ID, a report type and a number of positions: one digit each, or the two together and a field
+ * for the supply in front.
+ */
 const withReportType: Readonly<Record<string, Omit<EventForm, "before">>> = {
   GTFRI: { read: readSupply },
   GTRTL: {},
@@ -126,7 +129,10 @@ function last(read: (report: Draft, text: string) => unknown): ReadBefore {
   };
 }
 
-/** +RESP:GTFRI of vehicle trackers: the external supply in mV. A battery tracker has the report ID there; GT501 the states of motion and charging behind it. */
+/**
+ * +RESP:GTFRI of vehicle trackers: the external supply in mV. A battery tracker has the report ID there; GT501 the
+ * states of motion and charging behind it.
+ */
 function readSupply(report: Draft, before: readonly string[], model: string): void {
   const [first, type = ""] = before.slice(-3);
   if (model === "GT501") {

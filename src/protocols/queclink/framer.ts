@@ -9,7 +9,9 @@ const minus = 0x2d;
 const dollar = 0x24;
 const colon = 0x3a;
 
-/** Where a binary message says how long it is, by the three letters of its head: the offset, and the number of bytes. */
+/**
+ * Where a binary message says how long it is, by the three letters of its head: the offset, and the number of bytes.
+ */
 const lengths: ReadonlyMap<number, readonly [offset: number, bytes: 1 | 2]> = new Map(
   (
     [

@@ -12,8 +12,8 @@ function signed(value: number, bits: number): number {
 }
 
 /**
- * A track of a point a second: whole points, of which the first has a time, and differences from the point before. Of a point that is none, or the same again, only its second counts.
- * (GB100, "Compressed report")
+ * A track of a point a second: whole points, of which the first has a time, and differences from the point before. Of a
+ * point that is none, or the same again, only its second counts. (GB100, "Compressed report")
  */
 export function readTrack(reader: Reader, last: Draft): readonly Effect[] {
   const count = Math.min(reader.u16(), mostPoints);

@@ -85,7 +85,10 @@ function open(frame: Uint8Array): HexMessage {
   return { reader, head, type, mask: reader.u32(), end };
 }
 
-/** What reports and events begin with, as their mask says: length, device type, versions, identifier, battery, supply, motion, satellites. */
+/**
+ * What reports and events begin with, as their mask says: length, device type, versions, identifier, battery, supply,
+ * motion, satellites.
+ */
 function readHead({ reader, mask }: HexMessage, report: Draft): string {
   if (hasBit(mask, 7)) reader.skip(2);
   if (hasBit(mask, 8)) reader.skip(1);
@@ -162,7 +165,8 @@ function begin({ head, type }: HexMessage, names: ReadonlyMap<number, string>): 
 }
 
 /**
- * What the type adds stands before the number of positions. Manuals differ in it, so its length is what is left: all else has a known length, and the number must fit.
+ * What the type adds stands before the number of positions. Manuals differ in it, so its length is what is left: all
+ * else has a known length, and the number must fit.
  */
 function reportEffects(message: HexMessage, names: ReadonlyMap<number, string>): Understood {
   const { reader, mask, end } = message;

@@ -11,7 +11,10 @@ import { readPercent } from "./tail.ts";
 /** Reads the body of a message without a position. */
 export type ReadBody = (sentence: Sentence, report: Draft, model: string) => void;
 
-/** State, SIM card, signal, supply, battery, and behind the time of the last fix what the model has. (GV300, GL300: +RESP:GTINF) */
+/**
+ * State, SIM card, signal, supply, battery, and behind the time of the last fix what the model has. (GV300, GL300:
+ * +RESP:GTINF)
+ */
 export const readInformation: ReadBody = ({ fields, end }, report, model) => {
   readState(report, fields[4]);
   keepIccid(report, fields[5]);
@@ -39,7 +42,10 @@ export const readInformation: ReadBody = ({ fields, end }, report, model) => {
   } else readVehicle(fields, fixAt + 1, end, report);
 };
 
-/** Pin mask, analogue inputs, digital inputs and outputs, time zone, daylight saving: counted from the end, for the number of analogue inputs differs. */
+/**
+ * Pin mask, analogue inputs, digital inputs and outputs, time zone, daylight saving: counted from the end, for the
+ * number of analogue inputs differs.
+ */
 function readVehicle(fields: readonly string[], from: number, end: number, report: Draft): void {
   if (end - from < 7) return;
   for (let index = from + 1; index < end - 4; index++) readAnalog(report, index - from - 1, fields[index]);
@@ -120,7 +126,10 @@ function readCells(fields: readonly string[], from: number, end: number, report:
   keep(report, "cells", cellsText(serving === undefined ? cells : [serving, ...cells]));
 }
 
-/** Neighbouring cells and the serving one; in place of the device name stands what was to be located. (GL300 1.02, +RESP:GTGSM) */
+/**
+ * Neighbouring cells and the serving one; in place of the device name stands what was to be located. (GL300 1.02,
+ * +RESP:GTGSM)
+ */
 export const readGsm: ReadBody = ({ fields, end }, report) => {
   keep(report, "fixType", fields[3]);
   readCells(fields, 4, end, report);
@@ -140,7 +149,10 @@ export const readWifi: ReadBody = ({ fields, end }, report) => {
   readPercent(report, fields[end - 1]);
 };
 
-/** What came over the serial port: type, length and data, in hexadecimal digits. A fuel sensor's line `COMB` holds the level in its third item. */
+/**
+ * What came over the serial port: type, length and data, in hexadecimal digits. A fuel sensor's line `COMB` holds the
+ * level in its third item.
+ */
 export const readData: ReadBody = ({ fields, end }, report) => {
   const data = fields[end - 1] ?? "";
   const text = /^(?:[0-9A-Fa-f]{2})+$/.test(data) ? new TextDecoder().decode(Uint8Array.fromHex(data)) : data;

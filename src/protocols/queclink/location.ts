@@ -18,8 +18,9 @@ export interface Place {
 }
 
 /**
- * The positions of a message: longitude and latitude have six decimals, as nothing else has, and a time behind them. One without coordinates stands `before` fields behind
- * the device name. Manuals differ in what stands around a position, not in the position itself.
+ * The positions of a message: longitude and latitude have six decimals, as nothing else has, and a time behind them.
+ * One without coordinates stands `before` fields behind the device name. Manuals differ in what stands around a
+ * position, not in the position itself.
  */
 export function placesOf({ fields, body, end }: Sentence, before: number): readonly Place[] {
   const places: Place[] = [];
@@ -49,7 +50,10 @@ function accessPointFields(fields: readonly string[], at: number): number {
   return Number.isInteger(count) && count > 0 && count <= 15 ? 1 + count * 5 : 0;
 }
 
-/** Reads a position with what was gathered besides. `valid`: the manual says that the accuracy of 0 is no position, not the last known one. */
+/**
+ * Reads a position with what was gathered besides. `valid`: the manual says that the accuracy of 0 is no position, not
+ * the last known one.
+ */
 export function positionOf(sentence: Sentence, place: Place, report: Draft, valid = true): Fix | ReadingsReport {
   const { fields } = sentence;
   const at = place.start;

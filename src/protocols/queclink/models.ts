@@ -1,7 +1,10 @@
 import type { DecodeContext } from "../../wire/protocol.ts";
 import type { Sentence } from "./sentence.ts";
 
-/** Models by the device type in the protocol version. Only those whose messages are laid out otherwise than a vehicle tracker's, or that a row asks for. */
+/**
+ * Models by the device type in the protocol version. Only those whose messages are laid out otherwise than a vehicle
+ * tracker's, or that a row asks for.
+ */
 const models: ReadonlyMap<string, string> = new Map([
   ["02", "GL200"],
   ["04", "GV200"],

@@ -18,7 +18,9 @@ const shortPosition = 0x51;
 const longPosition = 0x52;
 const battery = 0x61;
 
-/** A row: compares the check byte, CRC-8 with 0x31 from the first byte on. (GL601 V10, "Report" and "Heartbeat Data") */
+/**
+ * A row: compares the check byte, CRC-8 with 0x31 from the first byte on. (GL601 V10, "Report" and "Heartbeat Data")
+ */
 function row(name: string, key: string, imeiAt: (frame: Uint8Array) => number, read: (frame: Uint8Array) => Effect[]) {
   return {
     name,
@@ -109,7 +111,9 @@ function readBattery(reader: Reader, report: Draft): void {
   report.attributes.chargingState = reader.u8();
 }
 
-/** The messages of the record form of GL601 and its like. How a server acknowledges them stands in no manual at hand. */
+/**
+ * The messages of the record form of GL601 and its like. How a server acknowledges them stands in no manual at hand.
+ */
 export const recordRows: readonly MessageRow<Session>[] = [
   row("report of the record form", "record", reportImeiAt, readReport),
   row(

@@ -48,7 +48,10 @@ function row(
   };
 }
 
-/** `+SACK:count$`: a tracker that is set to wait for it sends a message again until it comes; another one passes it over. (GL300 1.02, 3.5) */
+/**
+ * `+SACK:count$`: a tracker that is set to wait for it sends a message again until it comes; another one passes it
+ * over. (GL300 1.02, 3.5)
+ */
 function acknowledgement({ count }: Sentence): Effect | undefined {
   if (!/^[0-9A-F]{4}$/i.test(count)) return undefined;
   return { type: "reply", bytes: bytesOfLatin1(`+SACK:${count}$`), when: "stored" };
@@ -137,7 +140,10 @@ const settings = row("GTALM, GTALC, GTALS, GTALL settings", ["GTALM", "GTALC", "
   { type: "commandResult", text: fields.join(",") },
 ]);
 
-/** Ignition, or what stands for it: how long it was the other way before. CV200 and the virtual ignition have two fields more. */
+/**
+ * Ignition, or what stands for it: how long it was the other way before. CV200 and the virtual ignition have two fields
+ * more.
+ */
 const ignition = row(
   "GTIGN, GTIGF, GTVGN, GTVGF ignition on and off",
   ["GTIGN", "GTIGF", "GTVGN", "GTVGF"],
@@ -199,7 +205,9 @@ const can = row("GTCAN readings of the vehicle's bus", ["GTCAN"], (sentence, con
   return [readingsOrNothing(report, "no readings", sendTimeOf(sentence))];
 });
 
-/** Bluetooth accessory: +RESP:GTBAA with index, type, model, alarm and mask, +RESP:GTBID with number, model and mask. */
+/**
+ * Bluetooth accessory: +RESP:GTBAA with index, type, model, alarm and mask, +RESP:GTBID with number, model and mask.
+ */
 const accessory = row("GTBAA, GTBID Bluetooth accessory", ["GTBAA", "GTBID"], (sentence, context) => {
   const model = modelOf(sentence, context);
   const { fields, body, end, type } = sentence;

@@ -32,7 +32,10 @@ const hexHeads: ReadonlySet<string> = new Set([
   ...["+RSP", "+BSP", "+EVT", "+BVT", "+INF", "+BNF", "+HBD", "+ACK", "+CRD", "+BRD", "+LGN"],
 ]);
 
-/** The name of a message for the table of messages: `GTFRI`, and for a command's answer its head. Undefined: it has none. */
+/**
+ * The name of a message for the table of messages: `GTFRI`, and for a command's answer its head. Undefined: it has
+ * none.
+ */
 export function typeOf(frame: Uint8Array): string | undefined {
   if (frame[1] === 0) return "record";
   if (frame[1] === 0x10) return "record heartbeat";

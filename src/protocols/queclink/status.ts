@@ -42,7 +42,9 @@ export function readOutputs(report: Draft, outputs: number): void {
   report.readings.output3 = (outputs & 4) !== 0;
 }
 
-/** Whether a field looks like a device status: state, inputs, outputs, with four more digits in front in newer devices. */
+/**
+ * Whether a field looks like a device status: state, inputs, outputs, with four more digits in front in newer devices.
+ */
 export function isStatus(text: string | undefined): text is string {
   return text !== undefined && (text.length === 6 || text.length === 10) && /^[0-9A-Fa-f]+$/.test(text);
 }

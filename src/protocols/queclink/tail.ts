@@ -5,9 +5,15 @@ import { isHandheld } from "./models.ts";
 import { keep, keepNumber, type Sentence } from "./sentence.ts";
 import { isStatus, readAnalog, readHours, readSignal, readStatus, thousandth } from "./status.ts";
 
-/** Fields behind the last position of +RESP:GTFRI of a vehicle tracker: mileage, hours, two inputs, battery, status, and three of the engine. */
+/**
+ * Fields behind the last position of +RESP:GTFRI of a vehicle tracker: mileage, hours, two inputs, battery, status, and
+ * three of the engine.
+ */
 const longTail = 9;
-/** Fields behind the last position of GL500M and its like: signal, error rate, voltage, battery, mode, movement, temperature. */
+/**
+ * Fields behind the last position of GL500M and its like: signal, error rate, voltage, battery, mode, movement,
+ * temperature.
+ */
 const batteryTail = 7;
 
 /** What each bit of the position append mask adds, from bit 0 on. (GV350CEU, +RESP:GTFRI, "Position Append Mask") */
@@ -24,8 +30,8 @@ const appended: readonly ((report: Draft, text: string | undefined) => void)[] =
 ];
 
 /**
- * Reads the field behind a position's cell, and what it says is appended: a mask of two digits in vehicle trackers; in others the mileage, or a reserved `00`.
- * Answers the index behind it.
+ * Reads the field behind a position's cell, and what it says is appended: a mask of two digits in vehicle trackers; in
+ * others the mileage, or a reserved `00`. Answers the index behind it.
  */
 export function readAppended({ fields, end }: Sentence, at: number, report: Draft, model: string): number {
   const text = fields[at] ?? "";
@@ -47,7 +53,10 @@ export function readAppended({ fields, end }: Sentence, at: number, report: Draf
   return next;
 }
 
-/** Reads what stands between the last position and the send time. Fields are counted from the send time, for manuals differ in the middle. */
+/**
+ * Reads what stands between the last position and the send time. Fields are counted from the send time, for manuals
+ * differ in the middle.
+ */
 export function readTail(sentence: Sentence, place: Place, report: Draft, model: string): void {
   const { fields, end } = sentence;
   const handheld = isHandheld(model);

@@ -155,7 +155,10 @@ function joined(parts: ReadonlyMap<number, Uint8Array>, ids: readonly number[]):
   return text.replaceAll(/[\0\xff]/g, " ").trim();
 }
 
-/** Puts the texts together whose parts came in elements of their own, and takes the bus's distance where the tracker tells none itself. */
+/**
+ * Puts the texts together whose parts came in elements of their own, and takes the bus's distance where the tracker
+ * tells none itself.
+ */
 export function finish({ report, parts }: RecordDraft): void {
   const distance = report.attributes[`io${canDistance}`];
   if (report.readings.odometer === undefined && typeof distance === "number" && distance > 0 && distance < 0xffff_ffff)

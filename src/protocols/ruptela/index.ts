@@ -82,7 +82,9 @@ const ioResult: Handler = (reader) => {
   return [{ type: "commandResult", text: String(result), ok: result === 1 }];
 };
 
-/** Command 15, "Identification": type of device, firmware, IMSI, network, and the distance, time and angle of records. */
+/**
+ * Command 15, "Identification": type of device, firmware, IMSI, network, and the distance, time and angle of records.
+ */
 const identification: Handler = (reader) => {
   const report = draft();
   if (reader.remaining >= 27) {
@@ -116,7 +118,10 @@ const transparent: Handler = (reader) => {
   return [readingsOf(report, time), ...acknowledged(14, "stored")];
 };
 
-/** Command 36, "Driver registration": kind, time, states of registration and card, and three tracks of a magnetic card, each after its length. */
+/**
+ * Command 36, "Driver registration": kind, time, states of registration and card, and three tracks of a magnetic card,
+ * each after its length.
+ */
 const driverCard: Handler = (reader) => {
   const report = draft();
   reader.skip(1);
@@ -133,8 +138,8 @@ const driverCard: Handler = (reader) => {
 };
 
 /**
- * Command 37, "Files": pictures in pieces (kind 2: source, name, number of pieces, number of this one, bytes). They are not kept; each piece is asked for, so that
- * the device gets rid of them. Kind 1 is the answer to a request for files.
+ * Command 37, "Files": pictures in pieces (kind 2: source, name, number of pieces, number of this one, bytes). They are
+ * not kept; each piece is asked for, so that the device gets rid of them. Kind 1 is the answer to a request for files.
  */
 const files: Handler = (reader) => {
   const kind = reader.u8();
@@ -165,7 +170,10 @@ const messages: readonly MessageRow<Session>[] = [
 /** A packet has at most 1 KiB. */
 const longestText = 1000;
 
-/** Command 108, "SMS via GPRS": the text of an SMS command. A whole packet in hex, with its length and CRC, is sent as it is. */
+/**
+ * Command 108, "SMS via GPRS": the text of an SMS command. A whole packet in hex, with its length and CRC, is sent as
+ * it is.
+ */
 const smsViaGprs: CommandForm<Session> = {
   name: "SMS via GPRS",
   encode: (text) => {

@@ -11,7 +11,10 @@ interface Record extends RecordDraft {
   readonly position: Position | undefined;
 }
 
-/** GPS element: longitude, latitude (1e-7 degrees), altitude (0.1 m), angle (0.01 degrees), satellites, speed, HDOP (0.1). */
+/**
+ * GPS element: longitude, latitude (1e-7 degrees), altitude (0.1 m), angle (0.01 degrees), satellites, speed, HDOP
+ * (0.1).
+ */
 function readGps(reader: Reader, time: number, report: Record["report"]): Position | undefined {
   const longitude = reader.i32() / 1e7;
   const latitude = reader.i32() / 1e7;
@@ -41,8 +44,8 @@ function effectOf(record: Record): Effect {
 }
 
 /**
- * Commands 1 and 68, "Records" and "Extended records": records left, count, records. An extended record may go on in those after it: its extension says
- * how many follow, and the number of this one.
+ * Commands 1 and 68, "Records" and "Extended records": records left, count, records. An extended record may go on in
+ * those after it: its extension says how many follow, and the number of this one.
  */
 export function readRecords(reader: Reader, wide: boolean): readonly Effect[] {
   reader.skip(1);

@@ -1,6 +1,9 @@
 import type { Alarm } from "../../model/alarms.ts";
 
-/** Events that are alarms of the catalogue, by their number (tag EID). The first of an alarm is the one that a simulated device sends. */
+/**
+ * Events that are alarms of the catalogue, by their number (tag EID). The first of an alarm is the one that a simulated
+ * device sends.
+ */
 export const eventAlarms: ReadonlyMap<number, Alarm> = new Map([
   [4, "ignitionOn"],
   [5, "ignitionOff"],
@@ -23,7 +26,10 @@ export const eventAlarms: ReadonlyMap<number, Alarm> = new Map([
   [90, "jamming"],
 ]);
 
-/** Events of the ignition (4, 5) and of the engine (24, 25), which say that it is on, for a unit that has no field for it. */
+/**
+ * Events of the ignition (4, 5) and of the engine (24, 25), which say that it is on, for a unit that has no field for
+ * it.
+ */
 export const ignitionEvents: ReadonlyMap<number, boolean> = new Map([
   [4, true],
   [5, false],

@@ -7,7 +7,10 @@ const longest = 512;
 /** Type of a request for a parameter, and of its answer. */
 export const parameterType = "03";
 
-/** `23,2`: the number of a command in two digits and its payload, as `$SRV<unit>,<number>,<reference>,<payload>*<checksum>`. */
+/**
+ * `23,2`: the number of a command in two digits and its payload, as
+ * `$SRV<unit>,<number>,<reference>,<payload>*<checksum>`.
+ */
 export const command: CommandForm<StarlinkSession> = {
   name: "command",
   encode(text, { ids }, device, mark) {

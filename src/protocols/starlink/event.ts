@@ -20,7 +20,10 @@ function signedDegrees(text: string): number | undefined {
   return text.startsWith("-") && degrees !== 0 ? -degrees : degrees;
 }
 
-/** Latitude and longitude in degrees and minutes (LAT, LONG) or in degrees (LTDD, LGDD). Undefined: not given; `mismatch`: not to be read. */
+/**
+ * Latitude and longitude in degrees and minutes (LAT, LONG) or in degrees (LTDD, LGDD). Undefined: not given;
+ * `mismatch`: not to be read.
+ */
 function placeOf(values: Values): Pick<Position, "latitude" | "longitude"> | undefined | typeof mismatch {
   const [lat, long] = [values.get("LAT"), values.get("LONG")];
   const [ltdd, lgdd] = [values.get("LTDD"), values.get("LGDD")];

@@ -65,8 +65,9 @@ function bytesOfBase64(text: string): Uint8Array | undefined {
 }
 
 /**
- * The data of a sensor (tags TD1 to TD4): Protocol Buffers in Base64, with its number, address, temperature and relative humidity in tenths, and battery in mV.
- * Other fields of the report may have said the same before. Data that can't be read is kept as it is.
+ * The data of a sensor (tags TD1 to TD4): Protocol Buffers in Base64, with its number, address, temperature and
+ * relative humidity in tenths, and battery in mV. Other fields of the report may have said the same before. Data that
+ * can't be read is kept as it is.
  */
 export function putSensor(report: Draft, text: string, tag: string): void {
   const bytes = bytesOfBase64(text);

@@ -53,8 +53,8 @@ export function seal(content: string): Uint8Array {
 }
 
 /**
- * Confirmation of a message: type 02, the server's own number of two digits, the unit's number of what is confirmed, 01. The server's number is made of the unit's,
- * so that it changes from one to the next.
+ * Confirmation of a message: type 02, the server's own number of two digits, the unit's number of what is confirmed,
+ * 01. The server's number is made of the unit's, so that it changes from one to the next.
  */
 function confirmation({ id, reference }: Sentence): Effect {
   const own = reference.slice(-2).padStart(2, "0");

@@ -20,7 +20,10 @@ export function putFlag(report: Draft, name: FlagReading, text: string, tag: str
   else report.readings[name] = text === "1";
 }
 
-/** A number that is written without needless zeros, else the text as it is: leading zeros may belong to a number of something. */
+/**
+ * A number that is written without needless zeros, else the text as it is: leading zeros may belong to a number of
+ * something.
+ */
 export function plainOf(text: string): number | string {
   return /^(?:0|-?[1-9]\d{0,9}|-?(?:0|[1-9]\d{0,9})\.\d{0,6})$/.test(text) ? (numberOf(text) ?? text) : text;
 }

@@ -1,6 +1,9 @@
 import type { Alarm } from "../../model/alarms.ts";
 
-/** ALERT_ID of alert reports, one list for all models (ST300/340 Operation Manual, 6-4-1; Universal Reporting Guide, 2.3). What is no alarm is only `event`. */
+/**
+ * ALERT_ID of alert reports, one list for all models (ST300/340 Operation Manual, 6-4-1; Universal Reporting Guide,
+ * 2.3). What is no alarm is only `event`.
+ */
 export const alerts: ReadonlyMap<number, Alarm> = new Map<number, Alarm>([
   [1, "overspeed"],
   [3, "gpsAntennaCut"],

@@ -8,8 +8,9 @@ import type { SuntechSession } from "./session.ts";
 const maximumText = 400;
 
 /**
- * `ST300CMD;DEV_ID;02;Reboot` and a return (ST300/340 Operation Manual, 7-1). A text that begins with another header's three letters and a semicolon
- * (`NTW;0;internet;...`) gets that header. To the universal format: `CMD;DEV_ID;group;command;...`.
+ * `ST300CMD;DEV_ID;02;Reboot` and a return (ST300/340 Operation Manual, 7-1). A text that begins with another header's
+ * three letters and a semicolon (`NTW;0;internet;...`) gets that header. To the universal format:
+ * `CMD;DEV_ID;group;command;...`.
  */
 export const command: CommandForm<SuntechSession> = {
   name: "command",

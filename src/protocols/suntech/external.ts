@@ -15,13 +15,19 @@ export interface ExternalPlace {
   readonly to: number | undefined;
 }
 
-/** Fields between LON and LEN: SPD, CRS, SATT, FIX, then DIST, PWR_VOLT, I/O, or in the universal format inputs and outputs. */
+/**
+ * Fields between LON and LEN: SPD, CRS, SATT, FIX, then DIST, PWR_VOLT, I/O, or in the universal format inputs and
+ * outputs.
+ */
 const fieldsToLength = { legacy: 8, universal: 7 } as const;
 
 /** Most data of an external device (ST300/340 Operation Manual, 6-7-1). */
 const maximumData = 512;
 
-/** The data of a report `UEX`, which may hold any byte, also a line end or a semicolon. Undefined: there is no such place before the offset `end`. */
+/**
+ * The data of a report `UEX`, which may hold any byte, also a line end or a semicolon. Undefined: there is no such
+ * place before the offset `end`.
+ */
 export function externalPlace(bytes: Uint8Array, start: number, end: number): ExternalPlace | undefined {
   const head = bytes.indexOf(semicolon, start);
   if (head < 3 + start || head >= end || latin1Of(bytes.subarray(head - 3, head)) !== "UEX") return undefined;
@@ -62,7 +68,10 @@ export function unescaped(bytes: Uint8Array): Uint8Array {
   return plain.subarray(0, size);
 }
 
-/** Reads what an external device said: drivers' cards and fuel probes. The text itself is kept too, or its hex where it is none. */
+/**
+ * Reads what an external device said: drivers' cards and fuel probes. The text itself is kept too, or its hex where it
+ * is none.
+ */
 export function readExternal(report: Draft, data: Uint8Array): void {
   const text = latin1Of(data).trim();
   if (text === "") return;

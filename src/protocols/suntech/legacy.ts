@@ -11,7 +11,10 @@ import { readTail } from "./tail.ts";
 /** What a type of report holds behind I/O; answers the index of what follows. */
 type ReadBody = (report: Draft, fields: readonly string[], at: number) => number;
 
-/** Reports of ST300, ST340, ST500, ST600, SA200 and their kin: `HDR;DEV_ID;[MODEL];SW_VER;DATE;TIME;[CELL];LAT;LON;SPD;CRS;SATT;FIX;DIST;PWR_VOLT;I/O;...`. */
+/**
+ * Reports of ST300, ST340, ST500, ST600, SA200 and their kin:
+ * `HDR;DEV_ID;[MODEL];SW_VER;DATE;TIME;[CELL];LAT;LON;SPD;CRS;SATT;FIX;DIST;PWR_VOLT;I/O;...`.
+ */
 function report(readBody: ReadBody): Handler {
   return (frame, session) => {
     const fields = fieldsOf(frame);
@@ -50,14 +53,20 @@ function readReport(product: string, fields: readonly string[], readBody: ReadBo
   return fixOf({ time, valid, latitude, longitude, speed, course: numberOf(fields[latitudeAt + 3]) }, gathered);
 }
 
-/** Index of LAT: at once (ST500), behind the area (ST300, SA200), or behind the whole cell (ST600). Behind all fields: there is none. */
+/**
+ * Index of LAT: at once (ST500), behind the area (ST300, SA200), or behind the whole cell (ST600). Behind all fields:
+ * there is none.
+ */
 function coordinateAt(fields: readonly string[], at: number): number {
   if (isPlace(fields, at)) return at;
   if (isPlace(fields, at + 1)) return at + 1;
   return isPlace(fields, at + 5) ? at + 5 : fields.length;
 }
 
-/** CELL is the area in hex with the BSIC in two decimal digits; of ST600 the cell's number, MCC, MNC, LAC in hex, and the RX level. */
+/**
+ * CELL is the area in hex with the BSIC in two decimal digits; of ST600 the cell's number, MCC, MNC, LAC in hex, and
+ * the RX level.
+ */
 function readCellFields(gathered: Draft, fields: readonly string[], at: number, end: number): void {
   if (end === at) return;
   const text = fields[at] ?? "";

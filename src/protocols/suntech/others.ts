@@ -9,7 +9,10 @@ import { readCell } from "./tail.ts";
 
 const cellCount = 7;
 
-/** ST4xx, battery trackers: seven cells first, then BCK_VOLT, MSG_TYPE, MSG_NUM, MODE or ALERT_ID, and a position where there is one. */
+/**
+ * ST4xx, battery trackers: seven cells first, then BCK_VOLT, MSG_TYPE, MSG_NUM, MODE or ALERT_ID, and a position where
+ * there is one.
+ */
 export const batteryTracker: Handler = (frame, session) => {
   const fields = fieldsOf(frame);
   const id = fields[1];
@@ -44,7 +47,9 @@ function readBatteryTracker(type: string, fields: readonly string[]): Effect {
   return date < fields.length ? readPlace(gathered, fields, date) : readingsOf(gathered);
 }
 
-/** Puts the cells; answers the index behind them. The serving one gives its level before its area, the others behind. */
+/**
+ * Puts the cells; answers the index behind them. The serving one gives its level before its area, the others behind.
+ */
 function readCells(gathered: Draft, fields: readonly string[], from: number): number {
   const cells: Cell[] = [];
   for (let index = 0; index < cellCount; index++) {

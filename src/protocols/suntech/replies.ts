@@ -2,7 +2,10 @@ import type { Effect } from "../../model/effects.ts";
 import { fieldsOf, headerOf, headOf, isId } from "./sentence.ts";
 import { decoded, type Handler, malformed, unnamed } from "./session.ts";
 
-/** `ST300CMD;Res;DEV_ID;SW_VER;CMD_ID...`: the answer to a command, called by CMD_ID, or by its header where that is another one. */
+/**
+ * `ST300CMD;Res;DEV_ID;SW_VER;CMD_ID...`: the answer to a command, called by CMD_ID, or by its header where that is
+ * another one.
+ */
 export const legacyReply: Handler = (frame, session) => {
   const fields = fieldsOf(frame);
   const header = headerOf(headOf(frame));

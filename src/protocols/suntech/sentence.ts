@@ -32,7 +32,10 @@ export function headOf(frame: Uint8Array): string {
   return end > 12 ? "" : latin1Of(frame.subarray(0, end));
 }
 
-/** `ST300STT` is product and type; `ST910` a product whose type is the second field; three letters are a type of the universal format. */
+/**
+ * `ST300STT` is product and type; `ST910` a product whose type is the second field; three letters are a type of the
+ * universal format.
+ */
 export function headerOf(head: string): Header | undefined {
   const match = /^(?:(S[AT]\d{2,4}[A-Z]?))?([A-Z]{3})?$/.exec(head);
   if (match === null || head === "") return undefined;
@@ -50,7 +53,8 @@ export function isMoment(fields: readonly string[], at: number): boolean {
 }
 
 /**
- * Epoch ms of DATE `yyyymmdd` and TIME `hh:mm:ss` in two fields. A moment that no calendar has is 0, and the report says what was sent. Undefined: not of that form.
+ * Epoch ms of DATE `yyyymmdd` and TIME `hh:mm:ss` in two fields. A moment that no calendar has is 0, and the report
+ * says what was sent. Undefined: not of that form.
  */
 export function momentOf(fields: readonly string[], at: number, report: Draft): number | undefined {
   const date = fields[at] ?? "";
@@ -71,7 +75,10 @@ export function momentOf(fields: readonly string[], at: number, report: Draft): 
   return 0;
 }
 
-/** Whether fields[at] and the next are coordinates: `+37.478519`. Of the fields around them only coordinates have a point. */
+/**
+ * Whether fields[at] and the next are coordinates: `+37.478519`. Of the fields around them only coordinates have a
+ * point.
+ */
 export function isPlace(fields: readonly string[], at: number): boolean {
   return isCoordinate(fields[at]) && isCoordinate(fields[at + 1]);
 }

@@ -5,7 +5,10 @@ import type { DecodeContext, Decoded } from "../../wire/protocol.ts";
 export interface SuntechSession {
   /** DEV_ID of its last message; undefined: none had one. */
   readonly id: string | undefined;
-  /** The maker's letters and model number of the headers (`ST300`); empty: the universal format, whose headers are three letters. */
+  /**
+   * The maker's letters and model number of the headers (`ST300`); empty: the universal format, whose headers are three
+   * letters.
+   */
   readonly product: string;
   /** What came of a crash report that is not whole yet. */
   readonly crash: Uint8Array;

@@ -4,7 +4,10 @@ import { hexOf, numberOf } from "../../wire/text.ts";
 import { isDriver } from "./codes.ts";
 import { keep } from "./sentence.ts";
 
-/** `H_METER;BCK_VOLT;MSG_TYPE` (only where HBM is on), then what the model adds (ST300/340 Operation Manual, 6-1-1 to 6-7-1). */
+/**
+ * `H_METER;BCK_VOLT;MSG_TYPE` (only where HBM is on), then what the model adds (ST300/340 Operation Manual, 6-1-1 to
+ * 6-7-1).
+ */
 export function readTail(report: Draft, fields: readonly string[], at: number): void {
   if (at >= fields.length) return;
   const minutes = numberOf(fields[at]);
@@ -22,7 +25,10 @@ const probePattern = /^(?:[0-9A-F]{16})?:([+-]?[\d.]*)$/i;
 const probes = ["temperature", "temperature2", "temperature3"] as const;
 const volts = ["analog1", "analog2", "analog3"] as const;
 
-/** ADC values have a point, RPM has none; DID and DID_REG, the probes and the cell show themselves by their form. All else is kept as it came. */
+/**
+ * ADC values have a point, RPM has none; DID and DID_REG, the probes and the cell show themselves by their form. All
+ * else is kept as it came.
+ */
 function readModelFields(report: Draft, fields: readonly string[]): void {
   const driver = fields.findIndex((text) => driverPattern.test(text));
   const cell = fields.findIndex((_, index) => isCell(fields, index));

@@ -8,7 +8,10 @@ import { externalPlace, readExternal, unescaped } from "./external.ts";
 import { endOf, fieldsOf, isId, keep, momentOf, speedOf } from "./sentence.ts";
 import { decoded, type Handler, malformed, unnamed } from "./session.ts";
 
-/** Fields of a report in their order, each of which its bit of the report map says to be there (Universal Reporting Guide, 1.2). */
+/**
+ * Fields of a report in their order, each of which its bit of the report map says to be there (Universal Reporting
+ * Guide, 1.2).
+ */
 class Mapped {
   readonly fields: readonly string[];
   readonly map: number;

@@ -16,7 +16,10 @@ export const universalZip = { status: 0x81, alert: 0x82, keepAlive: 0x83 } as co
 /** STX and PKT_LEN in front, of legacy zip ETX behind. */
 const headLength = 3;
 
-/** Year, month, day, hour, minute, second in six bytes; a moment that no calendar has is 0, and the report says what was sent. */
+/**
+ * Year, month, day, hour, minute, second in six bytes; a moment that no calendar has is 0, and the report says what was
+ * sent.
+ */
 function readMoment(report: Draft, reader: Reader): number {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = reader.take(6);
   const time = utc(year, month, day, hour, minute, second);

@@ -38,7 +38,8 @@ export function avlRecords(
   // Only the professional family speaks Codec 16.
   const tables = familyOfModel(model) ?? (packet[start] === codec16 ? professional : fmb);
   const records = attempt(packet, start, end, tables, false);
-  // Nothing in the packet tells of the group of 16-byte elements that special firmware for Codec 8 adds, but that only it adds up.
+  // Nothing in the packet tells of the group of 16-byte elements that special firmware for Codec 8 adds, but that only
+  // it adds up.
   return records ?? (packet[start] === codec8 ? attempt(packet, start, end, tables, true) : undefined);
 }
 
@@ -88,7 +89,10 @@ class RecordParser {
     this.#sixteen = sixteen;
   }
 
-  /** "AVL Data": time, priority, GPS element, IO element. A time that no calendar has is given as any other: ingest refuses it. */
+  /**
+   * "AVL Data": time, priority, GPS element, IO element. A time that no calendar has is given as any other: ingest
+   * refuses it.
+   */
   record(): Report {
     const view = this.#view;
     const at = this.at;
@@ -121,7 +125,10 @@ class RecordParser {
     return { type: "fix", time, valid, latitude, longitude, altitude, speed, course, alarms, readings, attributes };
   }
 
-  /** "IO Element": the event's id, then groups of elements with values of 1, 2, 4, 8 and (Codec 8 Extended) any number of bytes. */
+  /**
+   * "IO Element": the event's id, then groups of elements with values of 1, 2, 4, 8 and (Codec 8 Extended) any number
+   * of bytes.
+   */
   #elements(priority: number): void {
     const { attributes } = this.#sink;
     if (priority !== 0) attributes.priority = priority;

@@ -2,8 +2,8 @@ import { bit, latin1Of, Reader } from "../../wire/reader.ts";
 import type { MutableAttributes, Sink } from "./elements.ts";
 
 /**
- * AVL 385, "Beacon": a byte that counts the parts of the list, then for each beacon a byte of flags (bit 5: iBeacon, else Eddystone; bit 0: signal
- * strength follows) and its identity. A list that does not add up is kept as hex.
+ * AVL 385, "Beacon": a byte that counts the parts of the list, then for each beacon a byte of flags (bit 5: iBeacon,
+ * else Eddystone; bit 0: signal strength follows) and its identity. A list that does not add up is kept as hex.
  */
 export function beaconList(bytes: Uint8Array, sink: Sink): void {
   const found: MutableAttributes = {};
@@ -30,8 +30,8 @@ export function beaconList(bytes: Uint8Array, sink: Sink): void {
 }
 
 /**
- * AVL 548, "Advanced BLE Beacon data", and 11317, "EYE Sensor List": a byte that counts the parts, then for each device its length
- * and parameters (id, length, value). A list that does not add up is kept as hex.
+ * AVL 548, "Advanced BLE Beacon data", and 11317, "EYE Sensor List": a byte that counts the parts, then for each device
+ * its length and parameters (id, length, value). A list that does not add up is kept as hex.
  */
 export function sensorList(bytes: Uint8Array, sink: Sink): void {
   const found: MutableAttributes = {};

@@ -2,8 +2,9 @@ import { cellsText } from "../../wire/radio.ts";
 import type { MutableAttributes } from "./elements.ts";
 
 /**
- * The serving cell, which a record tells in several elements: AVL 205 "GSM Cell ID" (of 3G and 4G 636 "UMTS/LTE Cell ID", which is longer), 206 "GSM
- * Area Code" and 241 "Active GSM Operator", the country's and the network's code in one number. Where none but the operator is there, it stays as it is.
+ * The serving cell, which a record tells in several elements: AVL 205 "GSM Cell ID" (of 3G and 4G 636 "UMTS/LTE Cell
+ * ID", which is longer), 206 "GSM Area Code" and 241 "Active GSM Operator", the country's and the network's code in one
+ * number. Where none but the operator is there, it stays as it is.
  */
 export function withCell(attributes: MutableAttributes): MutableAttributes {
   if (attributes.gsmCellId === undefined && attributes.umtsCellId === undefined && attributes.gsmAreaCode === undefined)

@@ -15,7 +15,10 @@ export interface Sink {
 /** How an IO element's value lies in the record: signed or unsigned, its width in bytes. */
 export type NumberFormat = "u1" | "s1" | "u2" | "s2" | "u4" | "s4";
 
-/** One row of an AVL ID table: an element of 1, 2 or 4 bytes. All have the same shape, as this is read for each element of each record. */
+/**
+ * One row of an AVL ID table: an element of 1, 2 or 4 bytes. All have the same shape, as this is read for each element
+ * of each record.
+ */
 export interface Element {
   readonly id: number;
   readonly width: 1 | 2 | 4;
@@ -27,7 +30,9 @@ export interface Element {
   readonly flag: FlagReading | undefined;
   /** Name in `attributes`; also where the reading is already taken by an element before it, or can't have the value. */
   readonly attribute: string;
-  /** Raw values outside of this range, and those in `errors`, are error codes of the manual: the value is then absent. */
+  /**
+   * Raw values outside of this range, and those in `errors`, are error codes of the manual: the value is then absent.
+   */
   readonly min: number;
   readonly max: number;
   readonly errors: readonly number[] | undefined;
@@ -63,7 +68,10 @@ function element(
   });
 }
 
-/** Rows whose values are readings. A pair names the attribute for the case that another element has given the reading before. */
+/**
+ * Rows whose values are readings. A pair names the attribute for the case that another element has given the reading
+ * before.
+ */
 export function numbers(
   format: NumberFormat,
   per: number,

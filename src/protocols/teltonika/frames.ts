@@ -7,13 +7,19 @@ import type { Certainty, MessageKey, Transport } from "../../wire/protocol.ts";
 const envelope = 12;
 /** Codec id and the two counts. */
 const shortestData = 3;
-/** The manual's packets have at most 1,280 bytes, a camera's 2 KiB; a byte counts at most 255 records of about 255 bytes. */
+/**
+ * The manual's packets have at most 1,280 bytes, a camera's 2 KiB; a byte counts at most 255 records of about 255
+ * bytes.
+ */
 const longestData = 0xffff;
 /** An IMEI has 15 digits; a little more for what old firmware sends. */
 const longestLogin = 32;
 
 const keepAlive = 0xff;
-/** Keep-alives that may come before anything else: a tracker sends one a second at most (its setting counts whole seconds), and has a minute to log in. */
+/**
+ * Keep-alives that may come before anything else: a tracker sends one a second at most (its setting counts whole
+ * seconds), and has a minute to log in.
+ */
 const leadingKeepAlives = 60;
 
 /** Letters and digits: what an IMEI or another identifier of a device consists of. */
@@ -41,7 +47,10 @@ function junk(buffer: Uint8Array, offset: number): Framing {
   return skip(end - offset, "noStart");
 }
 
-/** Over TCP: a keep-alive byte 0xFF; an IMEI after its length of two bytes; or four zero bytes, a length of four and a data field with its CRC. */
+/**
+ * Over TCP: a keep-alive byte 0xFF; an IMEI after its length of two bytes; or four zero bytes, a length of four and a
+ * data field with its CRC.
+ */
 function next(buffer: Uint8Array, offset: number): Framing {
   const available = buffer.length - offset;
   if (available === 0) return more;
@@ -84,8 +93,9 @@ export function defect(packet: Uint8Array): FailureCause | undefined {
 }
 
 /**
- * The header of a datagram ("UDP channel protocol"); undefined where it has none. Its length field says what the datagram tells itself, and
- * is wrong even in the manual's example, so it is not asked: the records must fill the datagram.
+ * The header of a datagram ("UDP channel protocol"); undefined where it has none. Its length field says what the
+ * datagram tells itself, and is wrong even in the manual's example, so it is not asked: the records must fill the
+ * datagram.
  */
 export function datagramHeader(
   datagram: Uint8Array,
@@ -100,7 +110,9 @@ export function datagramHeader(
 
 const codecs: ReadonlySet<number> = new Set([0x07, 0x08, 0x8e, 0x10, 0x0c, 0x0d, 0x0e, 0x0f]);
 
-/** A login is sure after its first digits (another protocol's zero and length would have to be followed by digits too). */
+/**
+ * A login is sure after its first digits (another protocol's zero and length would have to be followed by digits too).
+ */
 export function detect(bytes: Uint8Array, transport: Transport): Certainty {
   if (transport === "udp") {
     const header = datagramHeader(bytes);

@@ -26,8 +26,8 @@ interface Position {
 }
 
 /**
- * Codec 7 of the GH3000 ("GH3000 AVL data protocol"): masks tell which fields follow. Bytes [start, end) of the packet: codec id, count,
- * records, count. Undefined where the counts differ or the records do not fill it exactly.
+ * Codec 7 of the GH3000 ("GH3000 AVL data protocol"): masks tell which fields follow. Bytes [start, end) of the packet:
+ * codec id, count, records, count. Undefined where the counts differ or the records do not fill it exactly.
  */
 export function ghRecords(packet: Uint8Array, start: number, end: number): Effect[] | undefined {
   const reader = new Reader(packet, start + 1, end);

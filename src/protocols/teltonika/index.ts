@@ -102,7 +102,10 @@ function recordPacket(packet: Uint8Array, context: DecodeContext): readonly Effe
   return acknowledged(packet, recordsOf(packet, 8, packet.length - 4, context));
 }
 
-/** "UDP channel protocol": each datagram names its device; the answer repeats both packet ids and tells the number of records. */
+/**
+ * "UDP channel protocol": each datagram names its device; the answer repeats both packet ids and tells the number of
+ * records.
+ */
 const datagramRow: MessageRow<Session> = {
   name: "UDP channel",
   keys: ["datagram"],
@@ -162,7 +165,9 @@ const codec12Command: CommandForm<Session> = {
   },
 };
 
-/** Commands, of Codec 12 and of 14 for one IMEI only, are answered in their order; nothing else that a server writes is. */
+/**
+ * Commands, of Codec 12 and of 14 for one IMEI only, are answered in their order; nothing else that a server writes is.
+ */
 function expects(bytes: Uint8Array): ExpectedReply {
   const codec = classify(bytes);
   return codec === codec12 || codec === codec14 ? {} : "nothing";

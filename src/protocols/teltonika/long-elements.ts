@@ -52,7 +52,10 @@ const vin: Take = (bytes, sink) => {
   if (value) sink.readings.vin ??= value;
 };
 
-/** FMB sends the ICCID as two decimal numbers. Zeros that lead the second are lost, so only a whole one (19 or 20 digits) is put together. */
+/**
+ * FMB sends the ICCID as two decimal numbers. Zeros that lead the second are lost, so only a whole one (19 or 20
+ * digits) is put together.
+ */
 const iccidHigh: Take = (bytes, sink) => {
   sink.iccidHigh = decimal(bytes);
 };

@@ -19,7 +19,10 @@ interface Message {
   readonly payload: Reader;
 }
 
-/** The messages of a packet's data field: codec id, count, (type, size, payload) ..., count. Undefined where the counts differ. */
+/**
+ * The messages of a packet's data field: codec id, count, (type, size, payload) ..., count. Undefined where the counts
+ * differ.
+ */
 function messages(packet: Uint8Array): readonly Message[] | undefined {
   const reader = new Reader(packet, 9, packet.length - 4);
   const count = reader.u8();
@@ -29,7 +32,10 @@ function messages(packet: Uint8Array): readonly Message[] | undefined {
   return reader.remaining === 1 && reader.u8() === count ? found : undefined;
 }
 
-/** Effects of each message of a packet, one after the other; a packet without any is the "empty Codec 12" of the ping mode. */
+/**
+ * Effects of each message of a packet, one after the other; a packet without any is the "empty Codec 12" of the ping
+ * mode.
+ */
 function each(packet: Uint8Array, effectsOf: (message: Message) => readonly Effect[]): readonly Effect[] {
   const found = messages(packet);
   if (found === undefined) return [{ type: "failure", cause: "malformed" }];
@@ -91,8 +97,9 @@ function textOf(payload: Reader): string {
 const pieceSize = 0x800;
 
 /**
- * Codec 12, type 0x0D: a camera announces a picture (1, its number) and sends the pieces that it is asked for (2, number, offset, size, bytes).
- * Pictures are not kept: each piece is asked for, so that the tracker gets rid of it and does not announce it for ever.
+ * Codec 12, type 0x0D: a camera announces a picture (1, its number) and sends the pieces that it is asked for (2,
+ * number, offset, size, bytes). Pictures are not kept: each piece is asked for, so that the tracker gets rid of it and
+ * does not announce it for ever.
  */
 export function cameraEffects(packet: Uint8Array): readonly Effect[] {
   return each(packet, ({ payload }) => {

@@ -4,7 +4,10 @@ import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
 import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
 import { type AvlRecord, codec8Packet, dataPacket, type IoElement, login } from "./encode.ts";
 
-/** Where a reading lies in a record: size, id of its element, and what the value is times there ("Permanent", "OBD" and "CAN adapter" elements). */
+/**
+ * Where a reading lies in a record: size, id of its element, and what the value is times there ("Permanent", "OBD" and
+ * "CAN adapter" elements).
+ */
 const elements = {
   ignition: ["one", 239, 1],
   motion: ["one", 240, 1],
@@ -67,7 +70,10 @@ function namesOf<T extends object>(table: T): readonly (keyof T & string)[] {
 const carriedReadings = namesOf(elements);
 const carriedAlarms = namesOf(events);
 
-/** What an FMB tracker with its usual elements sends for a report: eleven IO elements, and those of its further readings. */
+/**
+ * What an FMB tracker with its usual elements sends for a report: eleven IO elements, and those of its further
+ * readings.
+ */
 function recordOf(report: SimulatedReport): AvlRecord {
   const one: IoElement[] = [
     [21, 4],

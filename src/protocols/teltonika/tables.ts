@@ -1,8 +1,8 @@
 import { attributes, type Element, type Family, family, flags, numbers, series } from "./elements.ts";
 
 /*
- * "Teltonika Data Sending Parameters ID" of the vendor's wiki (FMB, FMC, FMM, FMU, FMT, TAT; and the professional FMx64y, FMx65y, FM63xy).
- * Elements of 8 bytes and of variable length are in `long-elements.ts`.
+ * "Teltonika Data Sending Parameters ID" of the vendor's wiki (FMB, FMC, FMM, FMU, FMT, TAT; and the professional
+ * FMx64y, FMx65y, FM63xy). Elements of 8 bytes and of variable length are in `long-elements.ts`.
  */
 
 /** Permanent and eventual elements that all families share. */
@@ -204,7 +204,10 @@ const fmbCan: readonly Element[] = [
   ...attributes("u1", 1, { 657: "rearRightDoorOpen", 658: "trunkDoorOpen" }),
 ];
 
-/** FMB630, FM63xy (Codec 16), FMx640 and FMx650: permanent elements; those of them that FM3, FM4 and FM5 have too keep the meaning. */
+/**
+ * FMB630, FM63xy (Codec 16), FMx640 and FMx650: permanent elements; those of them that FM3, FM4 and FM5 have too keep
+ * the meaning.
+ */
 const professionalPermanent: readonly Element[] = [
   ...flags("u1", { 4: "input4", 50: "output3", 51: "output4" }),
   ...numbers("u2", 1000, { 9: "analog1", 10: "analog2", 11: "analog3", 245: "analog4" }),
@@ -281,8 +284,8 @@ const professionalModels: readonly string[] = ["FMB63", "FM63", "FMB64", "FMC64"
 export const professional: Family = family(common, zones(professionalZones), professionalPermanent, professionalOther);
 
 /**
- * FMB and its relatives; also what is used while the model is not known. An id of the professional family counts where FMB has none of
- * that width (external temperature 70 with two bytes, a fourth input 4 with one).
+ * FMB and its relatives; also what is used while the model is not known. An id of the professional family counts where
+ * FMB has none of that width (external temperature 70 with two bytes, a fourth input 4 with one).
  */
 export const fmb: Family = family(
   common,

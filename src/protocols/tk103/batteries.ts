@@ -7,8 +7,9 @@ function celsius(byte: number): number {
 }
 
 /**
- * BS51: the registers of a battery management system by Daly, `90:...,91:...`, each eight bytes or more, big-endian: voltage and current 0.1, charge 0.1 %,
- * cells mV, temperatures with an offset of 40. (Daly UART/485 Communications Protocol 1.2)
+ * BS51: the registers of a battery management system by Daly, `90:...,91:...`, each eight bytes or more, big-endian:
+ * voltage and current 0.1, charge 0.1 %, cells mV, temperatures with an offset of 40. (Daly UART/485 Communications
+ * Protocol 1.2)
  */
 export function readRegisters(body: string, report: Draft): void {
   for (const part of body.split(",")) {
@@ -89,7 +90,10 @@ function readCells(reader: Reader, { attributes }: Draft): void {
 /** Cells that BS50 has places for, two bytes each, and where what follows stands. */
 const cellPlaces = 24;
 
-/** BS50: another system's report in hexadecimal, little-endian: number of cells, their voltages, pack's voltage, charge, cycles, temperatures, capacities. */
+/**
+ * BS50: another system's report in hexadecimal, little-endian: number of cells, their voltages, pack's voltage, charge,
+ * cycles, temperatures, capacities.
+ */
 export function readPack(body: string, report: Draft): void {
   const bytes = bytesOfHex(body.length % 2 === 0 ? body : body.slice(0, -1));
   if (bytes === undefined || bytes.length < 86) {

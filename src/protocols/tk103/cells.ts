@@ -4,7 +4,10 @@ import { readStatus } from "./status.ts";
 
 const hexPair = /^[0-9a-f]{1,8}$/i;
 
-/** Cells as `{country,network,area,cell}` in decimal, or country, network, then areas and cells in hexadecimal; behind them the vehicle's status. */
+/**
+ * Cells as `{country,network,area,cell}` in decimal, or country, network, then areas and cells in hexadecimal; behind
+ * them the vehicle's status.
+ */
 export function readCells(body: string, report: Draft): void {
   const cells: Cell[] = [];
   let status = "";
@@ -33,7 +36,10 @@ function put(text: string | undefined, name: "cells" | "wifi", report: Draft): v
   if (text !== undefined) report.attributes[name] = text;
 }
 
-/** `country,network,area,cell,number of access points,mac*signal*channel,...,ddmmyy,hhmmss`: gives the date and the time back. */
+/**
+ * `country,network,area,cell,number of access points,mac*signal*channel,...,ddmmyy,hhmmss`: gives the date and the time
+ * back.
+ */
 export function readSurroundings(body: string, report: Draft): { readonly date: string; readonly clock: string } {
   const fields = body.split(",");
   const [mcc, mnc, lac, cellId] = fields

@@ -6,8 +6,8 @@ import type { Tk103Session } from "./session.ts";
 const maximumText = 160;
 
 /**
- * `(013612345678AV010)`: a text that begins with a command's code is that command and its body, `AV010` (KX402, 2.2). Any other is one of the texts of an
- * SMS that trackers with messages of fields take, `[begin]sms2,*getposl*,[end]`.
+ * `(013612345678AV010)`: a text that begins with a command's code is that command and its body, `AV010` (KX402, 2.2).
+ * Any other is one of the texts of an SMS that trackers with messages of fields take, `[begin]sms2,*getposl*,[end]`.
  */
 export const command: CommandForm<Tk103Session> = {
   name: "command",

@@ -16,8 +16,8 @@ export function validAt(body: string): number | undefined {
 }
 
 /**
- * `yymmdd A ddmm.mmmmN dddmm.mmmmE speed hhmmss course status L mileage`, without anything between them or with commas (KX402, 2.3). Undefined: its
- * coordinates can't be read. `at`: where the validity stands.
+ * `yymmdd A ddmm.mmmmN dddmm.mmmmE speed hhmmss course status L mileage`, without anything between them or with commas
+ * (KX402, 2.3). Undefined: its coordinates can't be read. `at`: where the validity stands.
  */
 export function readPosition(body: string, at: number, report: Draft): Report | undefined {
   const dateEnd = body[at - 1] === "," ? at - 1 : at;
@@ -96,7 +96,9 @@ function clockAt(rest: string): number {
   return at < 11 && rest[at] === "," ? at + 1 : 5;
 }
 
-/** What follows the time of day: the course, which is given back, then status and mileage, and sensors of some makers. */
+/**
+ * What follows the time of day: the course, which is given back, then status and mileage, and sensors of some makers.
+ */
 function readTail(rest: string, from: number, report: Draft): string {
   const mark = rest.indexOf("L", from);
   if (mark < 0) {

@@ -4,8 +4,8 @@ import type { Draft } from "../../wire/report.ts";
 const pattern = /^[01][01][0-9A-F]{6}$/i;
 
 /**
- * The vehicle's status, eight characters: main power (0: connected), ACC, three hexadecimal digits of inputs and outputs, three of the fuel sensor
- * (KX402, 2.3). What is none is kept as it is.
+ * The vehicle's status, eight characters: main power (0: connected), ACC, three hexadecimal digits of inputs and
+ * outputs, three of the fuel sensor (KX402, 2.3). What is none is kept as it is.
  */
 export function readStatus(status: string, report: Draft): void {
   const { readings, attributes } = report;

@@ -12,8 +12,9 @@ const voicePattern = /^TK,((?:[0-9a-f]{2})+)$/i;
 const escapedBytes: readonly number[] = [0x7d, 0x5b, 0x5d, 0x2c, 0x2a];
 
 /**
- * `[CS*8800000015*000A*UPLOAD,600]`: the text is the content, such as `UPLOAD,600`, `CR` (locate), `RESET`, `FIND`, `SOS1,12345`. `TK,` and the hex of an AMR file is a voice
- * message. The maker's letters are those of the tracker's own messages.
+ * `[CS*8800000015*000A*UPLOAD,600]`: the text is the content, such as `UPLOAD,600`, `CR` (locate), `RESET`, `FIND`,
+ * `SOS1,12345`. `TK,` and the hex of an AMR file is a voice message. The maker's letters are those of the tracker's own
+ * messages.
  */
 export const command: CommandForm<WatchSession> = {
   name: "command",
@@ -42,7 +43,10 @@ function escapedText(hex: string): string {
 /** Commands whose answer has another name: a contact that is deleted is answered like one that is set (part II, 28). */
 const otherNames: ReadonlyMap<string, string> = new Map([["DPHBX", "PHBX"]]);
 
-/** A new server (part II, 8), a friend that is removed (30) and a photo that is asked for (IV), which comes by itself, have no answer. */
+/**
+ * A new server (part II, 8), a friend that is removed (30) and a photo that is asked for (IV), which comes by itself,
+ * have no answer.
+ */
 const unanswered = /^(?:IP,.*\..*|PPR|RCAPTURE)$/i;
 
 /** The answer begins with the command's name. */

@@ -1,6 +1,9 @@
 import { latin1Of } from "../../wire/reader.ts";
 
-/** Places in the envelope `[maker*id*length*content]`, or with a number before the length: `[maker*id*index*length*content]`. */
+/**
+ * Places in the envelope `[maker*id*length*content]`, or with a number before the length:
+ * `[maker*id*index*length*content]`.
+ */
 export interface Envelope {
   /** Offset of the asterisk behind the identifier. */
   readonly idEnd: number;
@@ -143,8 +146,8 @@ export function bodyOf(frame: Uint8Array): Uint8Array | undefined {
 }
 
 /**
- * Without its last bracket the length field must say where the content ends; with it the length is not asked, for some firmware
- * counts wrongly.
+ * Without its last bracket the length field must say where the content ends; with it the length is not asked, for some
+ * firmware counts wrongly.
  */
 function contentOf(frame: Uint8Array, { content, length }: Envelope): Uint8Array | undefined {
   const closed = frame[frame.length - 1] === bracketClose;

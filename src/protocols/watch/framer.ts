@@ -5,8 +5,9 @@ import { bracketClose, bracketOpen, envelopeAt, maximumEnvelope } from "./envelo
 const maximum = 0xffff + maximumEnvelope;
 
 /**
- * Cuts `[...]` by the length field. Some firmware counts wrongly, and some counts a voice message before its bytes are escaped. Where no bracket stands at the
- * counted place, the message ends at the first closing bracket before another message; names of access points may hold brackets too.
+ * Cuts `[...]` by the length field. Some firmware counts wrongly, and some counts a voice message before its bytes are
+ * escaped. Where no bracket stands at the counted place, the message ends at the first closing bracket before another
+ * message; names of access points may hold brackets too.
  */
 export const framer: Framer = {
   maximum,

@@ -25,7 +25,10 @@ export function readHeart(fields: readonly string[]): Effect {
   return readingsOrNothing(report, nothing);
 }
 
-/** `bphrt,systolic,diastolic,heart rate,height,sex,age,weight`, and `BLOOD`, which has only the first two or three (part III, 3). */
+/**
+ * `bphrt,systolic,diastolic,heart rate,height,sex,age,weight`, and `BLOOD`, which has only the first two or three (part
+ * III, 3).
+ */
 export function readBlood(fields: readonly string[]): Effect {
   const report = draft();
   measured(report, fields[1], "systolic", "highPressure");
@@ -50,7 +53,10 @@ export function readTemperature(fields: readonly string[]): Effect {
   return readingsOrNothing(report, nothing);
 }
 
-/** `btemp2,type,temperature`: at the forehead (0) or the wrist (1); a temperature of 0 is one too low to be measured, 1 one too high (part VI, 1). */
+/**
+ * `btemp2,type,temperature`: at the forehead (0) or the wrist (1); a temperature of 0 is one too low to be measured, 1
+ * one too high (part VI, 1).
+ */
 export function readBodyTemperature(fields: readonly string[]): Effect {
   const report = draft();
   const value = parseDecimal(fields[2] ?? "");

@@ -12,7 +12,10 @@ export const positionCommas = 11;
 const fastest = 50_000;
 const highest = 100_000;
 
-/** Position data (Appendix I) from `fields[at]` on, in km/h, m and %. Without coordinates the rest is still reported. Undefined: date, time or coordinates can't be read. */
+/**
+ * Position data (Appendix I) from `fields[at]` on, in km/h, m and %. Without coordinates the rest is still reported.
+ * Undefined: date, time or coordinates can't be read.
+ */
 export function readPosition(fields: readonly string[], at: number, alarm: boolean): Fix | ReadingsReport | undefined {
   const report = draft();
   const time = timeOf(report, fields[at] ?? "", fields[at + 1] ?? "");
@@ -88,7 +91,10 @@ function readRadio(report: Draft, fields: readonly string[], at: number): void {
   if (pointText !== undefined) report.attributes.wifi = pointText;
 }
 
-/** The cells from their count on: delay, MCC, MNC, then area, number and strength of each. Answers the index of what follows, the number of access points. */
+/**
+ * The cells from their count on: delay, MCC, MNC, then area, number and strength of each. Answers the index of what
+ * follows, the number of access points.
+ */
 function readCells(fields: readonly string[], at: number, cells: Cell[]): number {
   const count = numberOf(fields[at]) ?? 0;
   if (count === 0) return at + 1;

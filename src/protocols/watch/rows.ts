@@ -28,7 +28,10 @@ interface Meaning {
 
 const malformed: Meaning = { effects: [{ type: "failure", cause: "malformed" }] };
 
-/** The key of a frame: the message's name in capitals; of the kinds of `UD` and `AL` (`UD_LTE`, `AL_LTE`), which makers extend, their first letters. */
+/**
+ * The key of a frame: the message's name in capitals; of the kinds of `UD` and `AL` (`UD_LTE`, `AL_LTE`), which makers
+ * extend, their first letters.
+ */
 export function classify(frame: Uint8Array): MessageKey | undefined {
   const body = bodyOf(frame);
   if (body === undefined || body.length === 0 || body[0] === comma) return undefined;
@@ -50,7 +53,10 @@ function row(name: string, keys: readonly string[], read: (message: Message) => 
   };
 }
 
-/** The message's meaning with the sender's identifier before it and the reply behind it: after storing, where there is anything to store. */
+/**
+ * The message's meaning with the sender's identifier before it and the reply behind it: after storing, where there is
+ * anything to store.
+ */
 function decoded(
   frame: Uint8Array,
   session: WatchSession,
@@ -148,7 +154,9 @@ function readAnswer(message: Message): Meaning {
 
 const withStatus: ReadonlySet<string> = new Set(["TK", "PHBX", "PHBX2", "TAKEPILLS"]);
 
-/** A number behind `TK` is the answer to a voice message; a voice message itself begins with the head of an AMR file. */
+/**
+ * A number behind `TK` is the answer to a voice message; a voice message itself begins with the head of an AMR file.
+ */
 function isVoice(frame: Uint8Array): boolean {
   const message = messageOf(frame);
   return message !== undefined && message.body.length > message.name.length && !/^\d{0,3}$/.test(head(message));
@@ -174,7 +182,10 @@ function isPosition(frame: Uint8Array): boolean {
 
 const voice: Effect = { type: "ignored", reason: "a voice message" };
 
-/** Every message of a watch. Voice messages and photos are not kept; they are acknowledged so that the watch does not send them for ever. */
+/**
+ * Every message of a watch. Voice messages and photos are not kept; they are acknowledged so that the watch does not
+ * send them for ever.
+ */
 export const rows: readonly Row[] = [
   positionRow("UD", 1),
   positionRow("UD2", 1),

@@ -3,7 +3,10 @@ import { bytesOfLatin1 } from "../../wire/reader.ts";
 import { messageOf, wrapped } from "./envelope.ts";
 import { statusAlarms, statusText } from "./status.ts";
 
-/** A watch that sends its positions as UD, and as AL where there is an alarm. Only alarms are acknowledged, so no answer is awaited. */
+/**
+ * A watch that sends its positions as UD, and as AL where there is an alarm. Only alarms are acknowledged, so no answer
+ * is awaited.
+ */
 export const simulate: SimulatedDevice = {
   carries: { readings: ["signal", "steps", "rolls", "accuracy"], alarms: statusAlarms },
   report: (device, reports) =>

@@ -8,7 +8,10 @@ const cr = 0x0d;
 const lf = 0x0a;
 const compressed = 0xff;
 
-/** Cuts lines. Behind a line of a picture or a tachograph file stand the bytes that it counts, and behind 0xFF a packet that is compressed. */
+/**
+ * Cuts lines. Behind a line of a picture or a tachograph file stand the bytes that it counts, and behind 0xFF a packet
+ * that is compressed.
+ */
 export const framer: Framer = {
   maximum,
   next(buffer, offset) {

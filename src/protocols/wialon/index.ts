@@ -19,7 +19,9 @@ const longestCommand = 1024;
 
 /** What a connection said before. */
 interface Session {
-  /** Whether the login named a version: from 2.0 on every message ends with a checksum. Undefined: there was no login. */
+  /**
+   * Whether the login named a version: from 2.0 on every message ends with a checksum. Undefined: there was no login.
+   */
   readonly checked: boolean | undefined;
   /** Identifier of the last datagram, and of the login. */
   readonly id: string | undefined;

@@ -12,8 +12,8 @@ import { roundDegrees } from "../../wire/units.ts";
 export const recordFields = { short: 10, full: 16 } as const;
 
 /**
- * A record of D, SD and B, split at its semicolons, as a report; `archive`: of the tracker's memory. Undefined: its time or coordinates can't be read.
- * (1.1 and 2.0, "Data packet")
+ * A record of D, SD and B, split at its semicolons, as a report; `archive`: of the tracker's memory. Undefined: its
+ * time or coordinates can't be read. (1.1 and 2.0, "Data packet")
  */
 export function reportOf(fields: readonly string[], receivedAt: number, archive = false): Report | undefined {
   const parts: Parts = { alarms: [], readings: {}, attributes: archive ? { archive } : {} };
@@ -58,7 +58,10 @@ function isGiven(text: string | undefined): text is string {
   return text !== undefined && text !== "" && text !== "NA";
 }
 
-/** `ddmmyy;hhmmss[.fraction]`, UTC; 0, and what was sent is kept, where no calendar has such a date. Undefined: not available. */
+/**
+ * `ddmmyy;hhmmss[.fraction]`, UTC; 0, and what was sent is kept, where no calendar has such a date. Undefined: not
+ * available.
+ */
 function timeOf(date: string, clock: string, { attributes }: Parts): number | undefined | typeof mismatch {
   if (!isGiven(date) || !isGiven(clock)) return undefined;
   if (!/^\d{6}$/.test(date) || !/^\d{6}(\.\d{1,9})?$/.test(clock)) return mismatch;
@@ -70,7 +73,10 @@ function timeOf(date: string, clock: string, { attributes }: Parts): number | un
   return 0;
 }
 
-/** Degrees and minutes `dddmm.mmmm` with their hemisphere. Minutes of 60 and more count as they are: other firmware writes them. Undefined: not available. */
+/**
+ * Degrees and minutes `dddmm.mmmm` with their hemisphere. Minutes of 60 and more count as they are: other firmware
+ * writes them. Undefined: not available.
+ */
 function coordinateOf(text: string | undefined, side: string | undefined, negative: string) {
   if (!isGiven(text)) return undefined;
   const value = parseDecimal(text);
@@ -133,7 +139,10 @@ const cellFields: ReadonlyMap<string, keyof Cell> = new Map([
   ["cell_id", "cellId"],
 ]);
 
-/** `name:type:value` of each, joined by commas; types are 1 (integer), 2 (decimal), 3 (text). (1.1, "Data packet"; 2.0, 3.3) */
+/**
+ * `name:type:value` of each, joined by commas; types are 1 (integer), 2 (decimal), 3 (text). (1.1, "Data packet"; 2.0,
+ * 3.3)
+ */
 function readParameters(parts: Parts, text: string): void {
   const cells: { [K in keyof Cell]?: number }[] = [];
   for (const parameter of text.split(",")) {

@@ -43,8 +43,9 @@ export interface MadeBackup {
 }
 
 /**
- * Backs a data folder up, whether a service uses it or not, into a folder that opens as it is. The backup is written beside its place, read back, and moved there when it is whole. Throws
- * `BackupRefused`, `StoreTooNew`, `DataFolderUnusable` or `SecretKeyUnusable`.
+ * Backs a data folder up, whether a service uses it or not, into a folder that opens as it is. The backup is written
+ * beside its place, read back, and moved there when it is whole. Throws `BackupRefused`, `StoreTooNew`,
+ * `DataFolderUnusable` or `SecretKeyUnusable`.
  */
 export async function makeBackup(options: BackupOptions, work: LongWork): Promise<MadeBackup> {
   const { directory, replace, pid } = options;
@@ -83,7 +84,8 @@ async function write(options: BackupOptions, folder: string, work: LongWork): Pr
   const made = new Date(now).toISOString();
   const from = filesOf(directory);
   const followed = followedIn(from.positions);
-  // The rows first: what the follower wrote is then behind the positions of the copy, and is made good when it is opened. The other way round, totals would hold what is not there.
+  // The rows first: what the follower wrote is then behind the positions of the copy, and is made good when it is
+  // opened. The other way round, totals would hold what is not there.
   vacuumInto(from.rows, join(folder, names.rows), work);
   vacuumInto(from.positions, join(folder, names.positions), work);
   followFrom(followed, join(folder, names.positions));
@@ -100,7 +102,10 @@ async function write(options: BackupOptions, folder: string, work: LongWork): Pr
   return { manifest, withKey, walBytes };
 }
 
-/** Copies a database as it is at one moment (https://www.sqlite.org/lang_vacuum.html#vacuuminto). SQLite's own log grows meanwhile, since the moment is read from it. */
+/**
+ * Copies a database as it is at one moment (https://www.sqlite.org/lang_vacuum.html#vacuuminto). SQLite's own log grows
+ * meanwhile, since the moment is read from it.
+ */
 function vacuumInto(from: string, to: string, { signal, progress }: LongWork): void {
   signal.throwIfAborted();
   progress(() => `copying ${basename(from)} (${(sizeOf(from) / 1e6).toFixed(1)} MB) ...`);
@@ -135,7 +140,10 @@ function followFrom(followed: number, file: string): void {
   sync(file);
 }
 
-/** A device that was added between the two copies has positions in the copy, but no row. Its number must not become another device's, who would be shown them. */
+/**
+ * A device that was added between the two copies has positions in the copy, but no row. Its number must not become
+ * another device's, who would be shown them.
+ */
 function giveNoNumberAgain(from: string, to: string): void {
   const live = openToRead(from);
   const copy = new DatabaseSync(to);
@@ -152,7 +160,10 @@ function giveNoNumberAgain(from: string, to: string): void {
   sync(to);
 }
 
-/** Copies the secret key, unless the operator keeps it elsewhere. Returns whether it is in the backup. Throws `SecretKeyUnusable` where it is not the database's. */
+/**
+ * Copies the secret key, unless the operator keeps it elsewhere. Returns whether it is in the backup. Throws
+ * `SecretKeyUnusable` where it is not the database's.
+ */
 async function copyKeys(
   { directory, secretFile, withoutKeys }: BackupOptions,
   folder: string,

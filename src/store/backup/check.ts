@@ -19,8 +19,8 @@ export interface CheckOptions {
 }
 
 /**
- * Reads everything of a data folder, whether a service uses it or not, or of a backup, and changes nothing. Throws `BackupRefused`, `StoreTooNew` or
- * `DataFolderUnusable` where it can't be read at all.
+ * Reads everything of a data folder, whether a service uses it or not, or of a backup, and changes nothing. Throws
+ * `BackupRefused`, `StoreTooNew` or `DataFolderUnusable` where it can't be read at all.
  */
 export async function check({ directory, secretFile, pid }: CheckOptions, work: LongWork): Promise<Inspection> {
   // A data folder that was made by copying a backup keeps the backup's manifest.

@@ -12,7 +12,10 @@ export interface Sum {
   readonly sha256: string;
 }
 
-/** Copies a file into a new one that only its owner can read. The new file is on disk when this returns. Returns what was copied. */
+/**
+ * Copies a file into a new one that only its owner can read. The new file is on disk when this returns. Returns what
+ * was copied.
+ */
 export async function copyPrivate(from: string, to: string, work: LongWork): Promise<Sum> {
   const target = await open(to, "wx", 0o600);
   try {

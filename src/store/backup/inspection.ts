@@ -42,7 +42,10 @@ const mostMessages = 50;
 /** Rows between two turns of the event loop. */
 const rowsAtOnce = 64;
 
-/** Reads everything of open databases and tells what is wrong. Takes memory by the number of devices, not by what they stored. */
+/**
+ * Reads everything of open databases and tells what is wrong. Takes memory by the number of devices, not by what they
+ * stored.
+ */
 export async function inspect(databases: Databases, work: LongWork): Promise<Inspection> {
   return new Inspector(databases, work).run();
 }

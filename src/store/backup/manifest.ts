@@ -44,7 +44,10 @@ export function bytesOf({ files }: Manifest): number {
 
 const damagedAdvice = "Nothing was changed: restore another backup, and look at the disk of this one.";
 
-/** Reads what a backup says of itself. Throws `BackupRefused` where the folder is no backup or its manifest is damaged, `StoreTooNew` where a newer program made it. */
+/**
+ * Reads what a backup says of itself. Throws `BackupRefused` where the folder is no backup or its manifest is damaged,
+ * `StoreTooNew` where a newer program made it.
+ */
 export function readManifest(folder: string): Manifest {
   const file = join(folder, names.manifest);
   let text: string;

@@ -1,7 +1,10 @@
 import { lchownSync, lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** Gives files that the superuser made in a data folder to the folder's owner, as SQLite does with its files, so that the service can use them. */
+/**
+ * Gives files that the superuser made in a data folder to the folder's owner, as SQLite does with its files, so that
+ * the service can use them.
+ */
 export function giveToOwner(directory: string, paths: readonly string[]): void {
   const { uid, gid } = statSync(directory);
   if (uid === 0) return;

@@ -8,8 +8,9 @@ import { giveToOwner } from "./owner.ts";
 import { BackupRefused } from "./refused.ts";
 
 /*
- * A restore writes its files into `restore.part` and reads them back there. Then the folder becomes `restore.ready`, and from that rename on the restore counts:
- * whoever opens the data folder next finishes it. Each step below may be cut short and done again.
+ * A restore writes its files into `restore.part` and reads them back there. Then the folder becomes `restore.ready`,
+ * and from that rename on the restore counts: whoever opens the data folder next finishes it. Each step below may be
+ * cut short and done again.
  *   restore.part/new/*   files that are being written; a restore that ends here has changed nothing
  *   restore.ready/*      old files move here
  *   restore.placing/new  all old files are away; the new ones move into the data folder
@@ -41,7 +42,10 @@ export function dropRestore(directory: string): void {
   rmSync(join(directory, partName), { recursive: true, force: true });
 }
 
-/** Marks the new files as whole and puts them into their places. Returns the folder in which the old files are now, if there were any. */
+/**
+ * Marks the new files as whole and puts them into their places. Returns the folder in which the old files are now, if
+ * there were any.
+ */
 export function placeRestore(directory: string): string | undefined {
   const part = join(directory, partName);
   sync(join(part, newName));
@@ -51,7 +55,10 @@ export function placeRestore(directory: string): string | undefined {
   return finishRestore(directory);
 }
 
-/** Finishes a restore that was cut short when its files were whole. To be called by who holds the folder's lock, before anything of it is opened. Throws `BackupRefused` where a file can't be moved: then nothing was changed. */
+/**
+ * Finishes a restore that was cut short when its files were whole. To be called by who holds the folder's lock, before
+ * anything of it is opened. Throws `BackupRefused` where a file can't be moved: then nothing was changed.
+ */
 export function finishRestore(directory: string): string | undefined {
   const ready = join(directory, readyName);
   const placing = join(directory, placingName);

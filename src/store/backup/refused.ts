@@ -32,7 +32,10 @@ const busy = 5;
 const damaged = [11, 26];
 const full = 13;
 
-/** What a failure while a database was copied or read means to the operator; defects stay what they are. `where`: the folder that is written. `look`: how to see what is damaged. */
+/**
+ * What a failure while a database was copied or read means to the operator; defects stay what they are. `where`: the
+ * folder that is written. `look`: how to see what is damaged.
+ */
 export function workFailure(
   error: unknown,
   where: string,

@@ -35,8 +35,8 @@ export interface Restored {
 }
 
 /**
- * Puts a backup into a data folder that no service uses. The files are written beside their places and read back; until then nothing is changed.
- * Throws `BackupRefused`, `StoreTooNew`, `DataFolderInUse` or `DataFolderUnusable`.
+ * Puts a backup into a data folder that no service uses. The files are written beside their places and read back; until
+ * then nothing is changed. Throws `BackupRefused`, `StoreTooNew`, `DataFolderInUse` or `DataFolderUnusable`.
  */
 export async function restore(options: RestoreOptions, work: LongWork): Promise<Restored> {
   const { directory, replace, pid } = options;

@@ -11,7 +11,8 @@ const notOurs =
   "Name the data folder of the service by WAYBEAM_DATA or --config. `waybeam check` also takes the folder of a backup.";
 
 /**
- * Checks that a folder is a data folder. The lock is given back at once, so that a service can start while the folder is read. Throws `BackupRefused` or `DataFolderUnusable`.
+ * Checks that a folder is a data folder. The lock is given back at once, so that a service can start while the folder
+ * is read. Throws `BackupRefused` or `DataFolderUnusable`.
  */
 export function checkSource(directory: string, pid: number): void {
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())

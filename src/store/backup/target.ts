@@ -12,7 +12,10 @@ const ofLock: readonly string[] = ["lock.db", "lock.db-journal", "lock.pid"];
 
 const chooseNew = "Choose a folder that does not exist yet.";
 
-/** Checks that a backup of a data folder may be written to `target`, a path without links (`realPlace`). Throws `BackupRefused`. */
+/**
+ * Checks that a backup of a data folder may be written to `target`, a path without links (`realPlace`). Throws
+ * `BackupRefused`.
+ */
 export function checkTarget(target: string, directory: string, replace: boolean): void {
   const data = realpathSync(directory);
   if (target === data || target.startsWith(data + sep))
@@ -78,7 +81,10 @@ export interface Part {
   place(): void;
 }
 
-/** Makes `TARGET.part`, and deletes what a backup that was cut short left there. Throws `BackupRefused` where another process writes it. */
+/**
+ * Makes `TARGET.part`, and deletes what a backup that was cut short left there. Throws `BackupRefused` where another
+ * process writes it.
+ */
 export function beginPart(target: string, pid: number): Part {
   const part = `${target}.part`;
   const fresh = join(part, newName);

@@ -3,7 +3,10 @@ import { checkNumber } from "../migrations/migrations.ts";
 import { sealingSettings } from "../secrets/unlock.ts";
 import { BackupRefused } from "./refused.ts";
 
-/** The number of a database's newest migration. Throws `BackupRefused` where the database is not the service's, and what `checkNumber` does. */
+/**
+ * The number of a database's newest migration. Throws `BackupRefused` where the database is not the service's, and what
+ * `checkNumber` does.
+ */
 export function checkVersion(database: DatabaseSync): number {
   const table = database.prepare(`select 1 from sqlite_master where type = 'table' and name = 'migration'`);
   if (table.get() === undefined)

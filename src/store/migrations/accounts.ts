@@ -15,7 +15,10 @@ import {
 } from "./columns.ts";
 import type { Engine } from "./migration.ts";
 
-/** Accounts, what they may have and what they sent; users, and how they come in; people outside whom rules name; settings. */
+/**
+ * Accounts, what they may have and what they sent; users, and how they come in; people outside whom rules name;
+ * settings.
+ */
 export async function makeAccountTables(database: Kysely<Schema>, engine: Engine): Promise<void> {
   await makeTable(database, engine, "account", {
     key,

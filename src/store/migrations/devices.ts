@@ -71,7 +71,8 @@ async function makeFollowed(database: Kysely<Schema>, engine: Engine): Promise<v
     { device: int, day: int, ...sums, records: int, last: int, data: bytes },
     ["device", "day"],
   );
-  // The sums of all days of a device lie together: those of the table lie as they came, a day of all devices after the other.
+  // The sums of all days of a device lie together: those of the table lie as they came, a day of all devices after the
+  // other.
   await makeIndex(database, "device_day", "sums", [
     "device",
     "day",

@@ -11,7 +11,10 @@ export interface Engine {
   key(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder;
   /** The statements that create a trigger. */
   trigger(trigger: Trigger): readonly string[];
-  /** Creates the SQL functions that statements of migrations and stores call and the engine lacks. Runs before any migration. */
+  /**
+   * Creates the SQL functions that statements of migrations and stores call and the engine lacks. Runs before any
+   * migration.
+   */
   prepare(database: Kysely<Schema>): Promise<void>;
 }
 

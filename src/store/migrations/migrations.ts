@@ -14,7 +14,10 @@ export class StoreTooNew extends Error {
   override readonly name = "StoreTooNew";
 }
 
-/** Number of a row of `migration` that a move puts there until it has ended. So no program, of whatever version, takes the data for whole. */
+/**
+ * Number of a row of `migration` that a move puts there until it has ended. So no program, of whatever version, takes
+ * the data for whole.
+ */
 export const movingNumber = 1_000_000_000;
 
 /** The data is what a move has copied so far. */
@@ -30,7 +33,10 @@ export class StoreUnreleased extends Error {
 /** What the first row of `migration` may be called in data of this program: now, and before the first release. */
 export const firstNames: readonly string[] = [first.name, "first"];
 
-/** Throws where data of this version is nothing for this program: `StoreTooNew`, `StoreHalfMoved` or `StoreUnreleased`. `firstName`: what the first row of `migration` is called. */
+/**
+ * Throws where data of this version is nothing for this program: `StoreTooNew`, `StoreHalfMoved` or `StoreUnreleased`.
+ * `firstName`: what the first row of `migration` is called.
+ */
 export function checkNumber(version: number, firstName = first.name): void {
   if (version === movingNumber)
     throw new StoreHalfMoved("it holds what `waybeam move-store` has copied so far, and that has not ended");
@@ -40,7 +46,9 @@ export function checkNumber(version: number, firstName = first.name): void {
     throw new StoreTooNew(`the data is of version ${version}, a newer program made it, this one knows ${dataVersion}`);
 }
 
-/** Brings the tables up to date, in one transaction: of two nodes that start at once, the second finds the work done. */
+/**
+ * Brings the tables up to date, in one transaction: of two nodes that start at once, the second finds the work done.
+ */
 export async function migrate(database: Kysely<Schema>, engine: Engine): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     await transaction.schema

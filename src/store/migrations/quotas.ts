@@ -21,9 +21,10 @@ type Counted = (typeof counted)[number];
 const rowBytes = 200;
 
 /**
- * What accounts have and may have. Triggers count, so that whoever writes a row counts it, in the same transaction, and nobody has to look at the other rows; they refuse what goes
- * beyond, by a failure that is called `quota` and its name. Row 0 of `account_quota` has the settings, which the start writes. An account that has too much already
- * keeps it, and may change it to less.
+ * What accounts have and may have. Triggers count, so that whoever writes a row counts it, in the same transaction, and
+ * nobody has to look at the other rows; they refuse what goes beyond, by a failure that is called `quota` and its name.
+ * Row 0 of `account_quota` has the settings, which the start writes. An account that has too much already keeps it, and
+ * may change it to less.
  */
 export async function makeQuotas(database: Kysely<Schema>, engine: Engine): Promise<void> {
   const use = { users: int, groups: int, geofences: int, rules: int, webhooks: int, bytes: int };

@@ -5,7 +5,10 @@ import type { Engine, Refusal } from "./migration.ts";
 import { limitOf } from "./quotas.ts";
 import { makeTrigger } from "./triggers.ts";
 
-/** What rules watch, and which zones they name: kept by triggers. They are two tables, because the quota of rules counts what stands in the first one. */
+/**
+ * What rules watch, and which zones they name: kept by triggers. They are two tables, because the quota of rules counts
+ * what stands in the first one.
+ */
 export async function makeRuleTables(database: Kysely<Schema>, engine: Engine): Promise<void> {
   await makeTable(database, engine, "rule_target", { account: int, target: text, rule: int });
   await makeIndex(database, "rule_target", "target", ["account", "target", "rule"]);
@@ -24,7 +27,10 @@ function targetsOf(row: string): string {
   return `${part("d", "devices")} union ${part("g", "groups")}`;
 }
 
-/** Keeps `rule_target`. What a rule watched before it changed is no news, so that one that is over the quota can still be changed. */
+/**
+ * Keeps `rule_target`. What a rule watched before it changed is no news, so that one that is over the quota can still
+ * be changed.
+ */
 async function createTargets(database: Kysely<Schema>, engine: Engine): Promise<void> {
   const table = "alert_rule";
   const insert = `insert into rule_target ${targetsOf("new")}`;

@@ -87,7 +87,10 @@ async function* pagesOf(device: number, store: PositionStore) {
   }
 }
 
-/** Reads both stores and compares counts of rows, and counts and sums of positions by device. Where they differ, for people. */
+/**
+ * Reads both stores and compares counts of rows, and counts and sums of positions by device. Where they differ, for
+ * people.
+ */
 export async function compareAll(source: Side, target: Side, work: LongWork): Promise<readonly string[]> {
   const differences: string[] = [];
   for (const table of movedTables) {

@@ -18,7 +18,10 @@ export interface KeyPlaces {
   readonly secretFile: string;
 }
 
-/** Throws `SecretKeyUnusable` where the keys of the source are not where its service has them, `MoveRefused` where the target has others. */
+/**
+ * Throws `SecretKeyUnusable` where the keys of the source are not where its service has them, `MoveRefused` where the
+ * target has others.
+ */
 export function checkKeys({ from, to, secretFile }: KeyPlaces, ids: readonly string[]): void {
   const own = secretFile === "" ? join(from, names.key) : secretFile;
   if (!holdsKeys(own, ids))

@@ -44,8 +44,9 @@ export function isAddress(place: string): boolean {
 }
 
 /**
- * Copies a store into one of the other engine, reads both, and compares them. After a failure, the same call begins anew. The source keeps what it holds. Rejects with `MoveRefused`, and with what
- * opening a store of either engine rejects with.
+ * Copies a store into one of the other engine, reads both, and compares them. After a failure, the same call begins
+ * anew. The source keeps what it holds. Rejects with `MoveRefused`, and with what opening a store of either engine
+ * rejects with.
  */
 export async function moveStore(options: MoveOptions, work: LongWork): Promise<Moved> {
   const { from, to, data, secretFile } = options;

@@ -35,7 +35,10 @@ export class SqliteSide implements Side {
     this.positions = positions;
   }
 
-  /** Locks a folder that a service uses otherwise. Rejects with `MoveRefused`, `DataFolderInUse` and what `checkVersion` throws. */
+  /**
+   * Locks a folder that a service uses otherwise. Rejects with `MoveRefused`, `DataFolderInUse` and what `checkVersion`
+   * throws.
+   */
   static async openSource(directory: string, pid: number, log: Log): Promise<SqliteSide> {
     if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory() || !hasData(directory))
       throw new MoveRefused(

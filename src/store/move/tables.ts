@@ -1,7 +1,10 @@
 /** A table of both engines, as a move reads it. */
 export interface MovedTable {
   readonly name: string;
-  /** Columns that tell its rows apart. By the first one, unless it holds texts, both engines give rows in the same order. */
+  /**
+   * Columns that tell its rows apart. By the first one, unless it holds texts, both engines give rows in the same
+   * order.
+   */
   readonly key: readonly [string, ...string[]];
   /** The engine gives the numbers of the key's column, and none twice. */
   readonly numbered?: true;

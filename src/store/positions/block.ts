@@ -12,17 +12,21 @@ import { SortedRecords } from "./sorted-records.ts";
 
 /*
  * A block: records of one device in their order, column by column. Little endian.
- *    0 u32 "WBC1"   4 u32 CRC-32 of the device's key and of everything else   8 u32 records   12 u32 bytes of the body before zstd
- *   16 f64 time of the first record   24 f64 time of the last   32 the body under zstd
- * The body is a row of columns: marks (what each record has), times, delays (from the time until the record was received), then of the records that have one latitudes, longitudes, speeds and
- * courses, then extras. With "WBP1" instead, the body is the records as the log has them: columns would not give them back byte for byte.
+ *    0 u32 "WBC1"   4 u32 CRC-32 of the device's key and of everything else   8 u32 records
+ *   12 u32 bytes of the body before zstd   16 f64 time of the first record   24 f64 time of the last
+ *   32 the body under zstd
+ * The body is a row of columns: marks (what each record has), times, delays (from the time until the record was
+ * received), then of the records that have one latitudes, longitudes, speeds and courses, then extras. With "WBP1"
+ * instead, the body is the records as the log has them: columns would not give them back byte for byte.
  */
 const ofColumns = 0x31434257;
 const ofRecords = 0x31504257;
 const headerLength = 32;
 /** No body is longer, bytes. A header that says more is damaged. */
 const mostBody = 256 * 1024 * 1024;
-/** No block has more records. Each takes some 60 bytes of columns in memory, even where the body has no bytes for it. */
+/**
+ * No block has more records. Each takes some 60 bytes of columns in memory, even where the body has no bytes for it.
+ */
 const mostRecords = 65_536;
 
 /** One for all: it holds nothing between two blocks. A larger one is given back. */
@@ -38,7 +42,10 @@ export interface Block {
   readonly data: Uint8Array;
 }
 
-/** Packs records of a device, one at least, that stand in their order as the log has them: as columns, or as they are where columns would not give them back. */
+/**
+ * Packs records of a device, one at least, that stand in their order as the log has them: as columns, or as they are
+ * where columns would not give them back.
+ */
 export function packBlock(records: Uint8Array, device: DeviceKey): Block {
   body.shrink(mostKept);
   body.length = 0;

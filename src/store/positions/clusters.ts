@@ -4,7 +4,10 @@ export interface BlockHead {
   /** Event times of its first and its last record. */
   readonly first: number;
   readonly last: number;
-  /** Of blocks that overlap, the one with the greater number has what came later; of equal numbers, the one with the greater id. */
+  /**
+   * Of blocks that overlap, the one with the greater number has what came later; of equal numbers, the one with the
+   * greater id.
+   */
   readonly number: number;
   readonly count: number;
 }

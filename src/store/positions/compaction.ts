@@ -29,7 +29,10 @@ export interface DeviceLog {
   readonly since: number;
 }
 
-/** Blocks that take the place of others. Each change is whole by itself: the records are in the log until all changes are done. */
+/**
+ * Blocks that take the place of others. Each change is whole by itself: the records are in the log until all changes
+ * are done.
+ */
 export interface BlockChange {
   readonly put: readonly Block[];
   /** The blocks whose records are in the new ones. */

@@ -32,7 +32,10 @@ const noAlerts = new Piece(noAlertMembers);
 
 /** Length of the longest text of `toISOString`: years of six digits with their sign. */
 const longestTime = 27;
-/** Bytes to reserve for what a Location has before its alerts and extras, or behind them: keys, ten numbers, three times. */
+/**
+ * Bytes to reserve for what a Location has before its alerts and extras, or behind them: keys, ten numbers, three
+ * times.
+ */
 const mostAround = 512 + 10 * longestNumber + 3 * longestTime;
 
 /** Where a record is shown, and when that position was taken if it is an earlier record's. */
@@ -98,7 +101,10 @@ export class LocationRenderer {
   }
 }
 
-/** Writes packed records as the API's Reading, byte for byte what `readingJson` of the model gives: what was reported, and when. */
+/**
+ * Writes packed records as the API's Reading, byte for byte what `readingJson` of the model gives: what was reported,
+ * and when.
+ */
 export class ReadingRenderer {
   readonly #events = new DateTimes();
   readonly #arrivals = new DateTimes();

@@ -8,7 +8,8 @@ import type { ByteSink } from "./sink.ts";
 /*
  * A row of the log holds a commit, little endian:
  *    0 u32 "WBL1"   4 u32 CRC-32 of the directory: all from 8 to its end   8 f64 about when it came   16 u32 devices
- *   20 the directory: of each device, in the order of their keys, f64 key, u32 bytes of its records, u32 CRC-32 of these and the key
+ * 20 the directory: of each device, in the order of their keys, f64 key, u32 bytes of its records, u32 CRC-32 of these
+ * and the key
  *      the records of each device, in the order in which they came
  * The thread that writes makes the checksums: see `sealRow`.
  */

@@ -16,8 +16,9 @@ interface Head {
 }
 
 /**
- * Merges records in the order of event time and drops repeats. Of records of one moment, those of an earlier source come first; within a source, as they stand there. So the sources must be
- * given in the order in which they came. A source is opened when its time comes: a long history takes the memory of what overlaps at one moment.
+ * Merges records in the order of event time and drops repeats. Of records of one moment, those of an earlier source
+ * come first; within a source, as they stand there. So the sources must be given in the order in which they came. A
+ * source is opened when its time comes: a long history takes the memory of what overlaps at one moment.
  */
 export class Merge implements RecordView {
   readonly #waiting: { readonly source: MergeSource; readonly rank: number }[];

@@ -7,9 +7,10 @@ import type { RecordFacts, RecordView, WholeRecord } from "./record-view.ts";
 import type { ByteSink } from "./sink.ts";
 
 /*
- * A record as the log has it, little endian: u32 bytes of the whole record, u8 flags, f64 time; from the time until it was received as u32 ms, or f64 when it was received; where it has a
- * position, latitude and longitude as i32 of 1e-7 degrees, speed and course as u16 of hundredths, or all of these as f64; the extras in UTF-8, where they are not the empty ones.
- * The key is not stored: the content gives it.
+ * A record as the log has it, little endian: u32 bytes of the whole record, u8 flags, f64 time; from the time until it
+ * was received as u32 ms, or f64 when it was received; where it has a position, latitude and longitude as i32 of 1e-7
+ * degrees, speed and course as u16 of hundredths, or all of these as f64; the extras in UTF-8, where they are not the
+ * empty ones. The key is not stored: the content gives it.
  */
 const valid = 1;
 const located = 2;
@@ -187,7 +188,10 @@ export class PackedCursor implements RecordView, RecordFields, WholeRecord {
     sink.copy(this.bytes, this.start, this.end);
   }
 
-  /** Reads only time and end. Throws `RecordsDamaged` where the length can't be right, because the next record can't be found then. */
+  /**
+   * Reads only time and end. Throws `RecordsDamaged` where the length can't be right, because the next record can't be
+   * found then.
+   */
   readTime(start: number): void {
     const length = this.#view.getUint32(start, true);
     if (length < fixedLength || length > this.bytes.length - start)

@@ -4,8 +4,9 @@ import type { ByteSink } from "./sink.ts";
 export const shortPiece = 24;
 
 /**
- * Bytes that are written again and again, such as the keys of JSON. A short piece is written as six numbers of four bytes, in a fifth of the time of a copy.
- * That overwrites the bytes behind a shorter piece, up to `shortPiece` bytes from the piece's beginning.
+ * Bytes that are written again and again, such as the keys of JSON. A short piece is written as six numbers of four
+ * bytes, in a fifth of the time of a copy. That overwrites the bytes behind a shorter piece, up to `shortPiece` bytes
+ * from the piece's beginning.
  */
 export class Piece {
   readonly length: number;

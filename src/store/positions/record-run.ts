@@ -20,7 +20,10 @@ export class RecordRun {
     this.#sink = new ByteSink(capacity);
   }
 
-  /** Records that stand in their order already, each of a moment of its own, from `since` on. Undefined where they do not. */
+  /**
+   * Records that stand in their order already, each of a moment of its own, from `since` on. Undefined where they do
+   * not.
+   */
   static inOrder(bytes: Uint8Array, since: number): RecordRun | undefined {
     const run = new RecordRun(bytes.byteLength);
     const cursor = new PackedCursor(bytes);

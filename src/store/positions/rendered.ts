@@ -8,7 +8,10 @@ import { LocationRenderer, ReadingRenderer, type Shown } from "./location-bytes.
 import type { WholeRecord } from "./record-view.ts";
 import type { ByteSink } from "./sink.ts";
 
-/** A piece is handed on when it is so long, bytes: large enough that this costs nothing, small enough for a socket's buffer. */
+/**
+ * A piece is handed on when it is so long, bytes: large enough that this costs nothing, small enough for a socket's
+ * buffer.
+ */
 const pieceBytes = 96 * 1024;
 const fewBytes = 64 * 1024;
 
@@ -18,7 +21,10 @@ export interface PageSize {
   readonly bytes: number;
 }
 
-/** The record that was written last, at which rules found something: that shows if no other record of its moment follows. */
+/**
+ * The record that was written last, at which rules found something: that shows if no other record of its moment
+ * follows.
+ */
 interface Pending {
   readonly time: number;
   readonly members: string;

@@ -1,4 +1,7 @@
-/** Numbers of advisory locks. They begin with "waybeam" in ASCII, so another program in the database is unlikely to use them. */
+/**
+ * Numbers of advisory locks. They begin with "waybeam" in ASCII, so another program in the database is unlikely to use
+ * them.
+ */
 export const locks = {
   /** A program holds it while it brings the tables up to date. */
   opening: "33602696198316397",
@@ -6,6 +9,9 @@ export const locks = {
   service: "33602696198316398",
   /** A process holds it while it looks at the others, and changes who follows what. */
   tend: "33602696198316399",
-  /** A process holds it while it tells the others something, so that what is told becomes visible in the order of its numbers. */
+  /**
+   * A process holds it while it tells the others something, so that what is told becomes visible in the order of its
+   * numbers.
+   */
   tell: "33602696198316400",
 } as const;

@@ -1,6 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Attempts in all. In a deadlock the server aborts one transaction, and the others go on before that one is tried again. */
+/**
+ * Attempts in all. In a deadlock the server aborts one transaction, and the others go on before that one is tried
+ * again.
+ */
 const mostTries = 6;
 /** Pause before the second attempt, ms. It doubles each time; all pauses together are a third of a second. */
 const firstPauseMs = 10;

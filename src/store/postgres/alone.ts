@@ -25,8 +25,8 @@ export interface AloneParts {
 }
 
 /**
- * Runs what one program at a time does to a database. It may take as long as it needs while the server answers others. Rejects with `StoreUnavailable` where the server hangs, and with
- * `DatabaseInUse` where another program does not end.
+ * Runs what one program at a time does to a database. It may take as long as it needs while the server answers others.
+ * Rejects with `StoreUnavailable` where the server hangs, and with `DatabaseInUse` where another program does not end.
  */
 export async function alone<T>({ address, times, lost }: AloneParts, work: () => Promise<T>): Promise<T> {
   const client = new pg.Client({

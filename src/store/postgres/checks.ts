@@ -14,15 +14,19 @@ import type { Times } from "./times.ts";
 import { type DatabaseProblem, DatabaseUnusable } from "./unusable.ts";
 import { type ParsedUrl, parseUrl, type ServerAddress } from "./url.ts";
 
-/** The oldest supported server. Older ones get no fixes for much longer, and their collations and identity columns differ. */
+/**
+ * The oldest supported server. Older ones get no fixes for much longer, and their collations and identity columns
+ * differ.
+ */
 const oldestServer = 15;
 
 /** The message of `pg` for a server that has no TLS. */
 const noTls = "The server does not support SSL connections";
 
 /**
- * Connects to the server of an address and checks, without changing anything, whether its database can hold the store. Returns the address, with or without TLS as the server has it.
- * Throws `DatabaseUnusable` with every problem, and what `checkNumber` does. `mayBeHalfMoved`: a move asks, which begins anew.
+ * Connects to the server of an address and checks, without changing anything, whether its database can hold the store.
+ * Returns the address, with or without TLS as the server has it. Throws `DatabaseUnusable` with every problem, and what
+ * `checkNumber` does. `mayBeHalfMoved`: a move asks, which begins anew.
  */
 export async function checkedAddress(url: string, times: Times, mayBeHalfMoved = false): Promise<ServerAddress> {
   const parsed = parseUrl(url);

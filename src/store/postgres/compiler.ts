@@ -1,6 +1,9 @@
 import { ColumnDefinitionNode, type DataTypeNode, PostgresQueryCompiler } from "kysely";
 
-/** Kysely's compiler, but every text column is compared by its bytes, as in the embedded store: the order of lists must not depend on the database's collation. */
+/**
+ * Kysely's compiler, but every text column is compared by its bytes, as in the embedded store: the order of lists must
+ * not depend on the database's collation.
+ */
 export class BytewiseCompiler extends PostgresQueryCompiler {
   protected override visitDataType(node: DataTypeNode): void {
     super.visitDataType(node);

@@ -26,7 +26,10 @@ import { Places } from "./places.ts";
 import type { ServerPool } from "./pool.ts";
 import { storedText } from "./text.ts";
 
-/** Kysely over a pool. After a conflict with others a transaction is run again from its beginning, so its callback must have no effects outside the database. */
+/**
+ * Kysely over a pool. After a conflict with others a transaction is run again from its beginning, so its callback must
+ * have no effects outside the database.
+ */
 export class PostgresTables extends Kysely<Schema> {
   /** `waitMs`: how long to wait for a connection while others have all of them. */
   constructor(pool: ServerPool, waitMs: number) {
@@ -87,7 +90,10 @@ class PooledDialect implements Dialect {
 /** How long the server may take to close connections that were ended, ms. */
 const endMs = 5000;
 
-/** In place of Kysely's own driver: it knows which failures leave it open whether a call was done, and gives no connection back that may be broken. */
+/**
+ * In place of Kysely's own driver: it knows which failures leave it open whether a call was done, and gives no
+ * connection back that may be broken.
+ */
 class PooledDriver implements Driver {
   readonly #pool: ServerPool;
   /** The pool's own time limit is for connecting. Callers who wait for others may wait longer, so they wait here. */
@@ -142,7 +148,10 @@ class PooledConnection implements DatabaseConnection {
   readonly #client: PoolClient;
   readonly #pool: ServerPool;
   #inTransaction = false;
-  /** After a failure the connection is closed, not given back to the pool: it may be broken, or lead to a server that no longer takes writes. */
+  /**
+   * After a failure the connection is closed, not given back to the pool: it may be broken, or lead to a server that no
+   * longer takes writes.
+   */
   #isSuspect = false;
 
   constructor(client: PoolClient, pool: ServerPool) {
@@ -161,7 +170,10 @@ class PooledConnection implements DatabaseConnection {
     await this.#settle();
   }
 
-  /** A change that found itself done wrote nothing, so its own commit did not wait for a standby. Whatever fails here, the change itself is done. */
+  /**
+   * A change that found itself done wrote nothing, so its own commit did not wait for a standby. Whatever fails here,
+   * the change itself is done.
+   */
   async #settle(): Promise<void> {
     try {
       await this.#pool.settled(() => this.#ask(touch, [], "sent"));

@@ -10,7 +10,10 @@ export async function endOf(client: pg.Client, ms: number): Promise<void> {
   }
 }
 
-/** Parameters by which the server ends a session whose other end is gone in half a minute, so that its locks do not outlive its service for long. */
+/**
+ * Parameters by which the server ends a session whose other end is gone in half a minute, so that its locks do not
+ * outlive its service for long.
+ */
 export const cutOffTimes = {
   tcp_keepalives_idle: "10",
   tcp_keepalives_interval: "5",

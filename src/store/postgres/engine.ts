@@ -6,7 +6,10 @@ import { functions } from "./functions.ts";
 /** SQLSTATE that a quota's trigger raises, of a class that neither the standard nor PostgreSQL uses. */
 const refusedState = "WB001";
 
-/** PostgreSQL's types of columns. An identity column gives no number twice, even after its row was deleted. Text is compared by its bytes: see `compiler.ts`. */
+/**
+ * PostgreSQL's types of columns. An identity column gives no number twice, even after its row was deleted. Text is
+ * compared by its bytes: see `compiler.ts`.
+ */
 export const engine: Engine = {
   int: "bigint",
   double: "double precision",

@@ -8,7 +8,10 @@ const metAnother: ReadonlySet<string> = new Set(["40001", "40P01"]);
 /** Another transaction inserted the key first. The next attempt finds it taken before it writes. */
 const uniqueViolation = "23505";
 
-/** SQLSTATEs, or their classes (the first two characters), that tell of the database's condition and not of a wrong statement. */
+/**
+ * SQLSTATEs, or their classes (the first two characters), that tell of the database's condition and not of a wrong
+ * statement.
+ */
 const troubles: ReadonlyMap<string, StoreTrouble> = new Map([
   ["08", "down"], // connection exception
   ["25006", "down"], // read-only: a standby, or a server that was made read-only because its disk is full
@@ -57,10 +60,16 @@ export function isWorthAnotherTry(error: unknown): boolean {
 /** How far a call had come when it failed. `asked`: it changed nothing · `sent`: if no answer came, it may be done. */
 export type Stage = "asked" | "sent";
 
-/** The server's routine that warns if the wait of a commit for a synchronous standby is cancelled. The commit is then answered like any other. The text of the warning is in the server's language. */
+/**
+ * The server's routine that warns if the wait of a commit for a synchronous standby is cancelled. The commit is then
+ * answered like any other. The text of the warning is in the server's language.
+ */
 export const standbyWait = "SyncRepWaitForLSN";
 
-/** The failure of a commit that the server answered with a rollback, as it does after a statement of the transaction failed. */
+/**
+ * The failure of a commit that the server answered with a rollback, as it does after a statement of the transaction
+ * failed.
+ */
 export function rolledBack(): EngineError {
   const message =
     "the server rolled the transaction back in place of committing it, because one of its statements had failed";
@@ -95,7 +104,9 @@ function failureOf(error: Error): CallFailure {
   return { message, trouble: troubleOf(code), code };
 }
 
-/** Whether the call may be done all the same. A server that shuts down may say so in place of the answer to a commit. */
+/**
+ * Whether the call may be done all the same. A server that shuts down may say so in place of the answer to a commit.
+ */
 function isWithoutAnswer(error: Error): boolean {
   return !(error instanceof DatabaseError) || /^(57P|08)/.test(error.code ?? "");
 }

@@ -1,11 +1,15 @@
 import { mark, nul } from "./text.ts";
 
 /*
- * The functions that the common SQL uses and PostgreSQL lacks, with the names and the meaning that they have in SQLite (https://www.sqlite.org/json1.html), as far as we use them.
- * They are created in the database, so that triggers can call them too. All take text; PostgreSQL's own of the same names take json.
+ * The functions that the common SQL uses and PostgreSQL lacks, with the names and the meaning that they have in SQLite
+ * (https://www.sqlite.org/json1.html), as far as we use them. They are created in the database, so that triggers can
+ * call them too. All take text; PostgreSQL's own of the same names take json.
  */
 
-/** jsonb refuses the escape of U+0000, so it is replaced by the pair of `text.ts`. It is an escape only after an even number of backslashes. */
+/**
+ * jsonb refuses the escape of U+0000, so it is replaced by the pair of `text.ts`. It is an escape only after an even
+ * number of backslashes.
+ */
 const parsed = `case when position('\\u0000' in document) = 0 then document::jsonb
   else regexp_replace(document, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u0000', '\\1${mark}${nul}', 'g')::jsonb end`;
 

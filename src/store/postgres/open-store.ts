@@ -21,7 +21,10 @@ import type { ServerAddress } from "./url.ts";
 
 /** How to open a store in a PostgreSQL database. */
 export interface PostgresStoreOptions extends Omit<PostgresOptions, "removals" | "run" | "fence"> {
-  /** Called once if this process was missed and others have taken its work over, or a standby has taken the server's place. The store must then be opened anew. */
+  /**
+   * Called once if this process was missed and others have taken its work over, or a standby has taken the server's
+   * place. The store must then be opened anew.
+   */
   readonly onTakenOver?: (error: unknown) => void;
 }
 
@@ -29,8 +32,9 @@ export interface PostgresStoreOptions extends Omit<PostgresOptions, "removals" |
 type Closings = (() => Promise<void>)[];
 
 /**
- * Opens the store of a database: locks it and brings its tables up to date. Rejects with `DatabaseUnusable` if it can't be used or another program has
- * it for itself, `StoreTooNew` if a newer program wrote it, `SecretKeyUnusable` if its secrets can't be decrypted.
+ * Opens the store of a database: locks it and brings its tables up to date. Rejects with `DatabaseUnusable` if it can't
+ * be used or another program has it for itself, `StoreTooNew` if a newer program wrote it, `SecretKeyUnusable` if its
+ * secrets can't be decrypted.
  */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<OpenedStore> {
   const { log, times = usualTimes } = options;
@@ -67,7 +71,10 @@ function adviceFor({ trouble, cause }: StoreUnavailable): string {
     : "Look whether its server runs and answers, and whether the standbys that it waits for are there.";
 }
 
-/** Gives this run of the service a name. Warns in the log of a server whose settings may lose acknowledged data when its machine fails. */
+/**
+ * Gives this run of the service a name. Warns in the log of a server whose settings may lose acknowledged data when its
+ * machine fails.
+ */
 export async function identified(address: ServerAddress, { connect, statement }: Times, log: Log): Promise<Run> {
   const client = new pg.Client({ ...address, connectionTimeoutMillis: connect, query_timeout: statement });
   client.on("error", () => {});

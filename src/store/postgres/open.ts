@@ -53,8 +53,8 @@ export interface PostgresRows extends RowStores {
 const defaultConnections = 10;
 
 /**
- * Opens the tables of a database and brings them up to date. Rejects, with nothing changed, with `DatabaseUnusable` if it can't be used, `StoreTooNew` if a newer program wrote it,
- * `SecretKeyUnusable` if its secrets can't be decrypted.
+ * Opens the tables of a database and brings them up to date. Rejects, with nothing changed, with `DatabaseUnusable` if
+ * it can't be used, `StoreTooNew` if a newer program wrote it, `SecretKeyUnusable` if its secrets can't be decrypted.
  */
 export async function openPostgresRows(url: string, options: PostgresOptions): Promise<PostgresRows> {
   const { log, connections = defaultConnections, times = usualTimes, run, fence } = options;
@@ -87,7 +87,10 @@ async function ownerOf(run: Run | undefined, tables: PostgresTables): Promise<Ow
   return { name: rows[0]?.name ?? "", hasEnded: sql`false` };
 }
 
-/** Migrations and the encryption of secrets may take long. They end if the server stops answering, or if another session does not let go of a table. */
+/**
+ * Migrations and the encryption of secrets may take long. They end if the server stops answering, or if another session
+ * does not let go of a table.
+ */
 async function bringUpToDate(address: ServerAddress, times: Times, options: PostgresOptions): Promise<Vault> {
   const { secrets, log } = options;
   const pool = makePool({ address, connections: 1, times, mayTakeLong: true, log });

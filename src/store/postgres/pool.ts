@@ -27,7 +27,10 @@ const session = [
   durable,
 ];
 
-/** Times in the form of parameters. Who may take long is limited in its waits for locks only: a session that holds one, such as that of a backup, may do so for hours. */
+/**
+ * Times in the form of parameters. Who may take long is limited in its waits for locks only: a session that holds one,
+ * such as that of a backup, may do so for hours.
+ */
 function limitsOf({ times: { statement, idle }, mayTakeLong }: PoolParts): readonly string[] {
   return [
     `set_config('statement_timeout', '${mayTakeLong ? 0 : statement}', false)`,
@@ -81,7 +84,10 @@ export class ServerPool extends pg.Pool {
     this.#doubts++;
   }
 
-  /** Resolves when a standby has all changes that were in doubt until now, as far as they are done. `commit` makes a commit of its own, which waits for that. */
+  /**
+   * Resolves when a standby has all changes that were in doubt until now, as far as they are done. `commit` makes a
+   * commit of its own, which waits for that.
+   */
   async settled(commit: () => Promise<unknown>): Promise<void> {
     // Whoever comes meanwhile waits with the first one, and makes another commit if there is a later doubt.
     for (const doubts = this.#doubts; this.#settled < doubts; await this.#settling)
@@ -96,7 +102,10 @@ export class ServerPool extends pg.Pool {
     this.#settled = doubts;
   }
 
-  /** Works with a connection of its own. One with which something failed is closed, since it may be broken or have a transaction open. */
+  /**
+   * Works with a connection of its own. One with which something failed is closed, since it may be broken or have a
+   * transaction open.
+   */
   async use<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await this.connect();
     let failure: Error | undefined;
@@ -115,7 +124,10 @@ export class ServerPool extends pg.Pool {
     for (const client of this.#open) client.connection.stream.destroy();
   }
 
-  /** Ends all connections, and breaks those that the server does not let go of in time: a socket that is open keeps the process from ending. */
+  /**
+   * Ends all connections, and breaks those that the server does not let go of in time: a socket that is open keeps the
+   * process from ending.
+   */
   async endIn(ms: number): Promise<void> {
     const late = setTimeout(() => this.break(), ms);
     const ended = [...this.#open].map((client) => once(client, "end"));

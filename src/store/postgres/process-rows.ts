@@ -5,14 +5,22 @@ import { locks } from "./advisory-locks.ts";
 
 /** One that has not said for this long that it is alive is missed, ms by the server's clock. */
 export const missedMs = 5000;
-/** So is one whose connection is gone as well, though the server did not end, after this time: it was killed, or would have another by now, ms. */
+/**
+ * So is one whose connection is gone as well, though the server did not end, after this time: it was killed, or would
+ * have another by now, ms.
+ */
 const goneMs = 2500;
-/** Who says so later than this was cut off, as the others may have been: it must see them silent anew before it misses them, ms. */
+/**
+ * Who says so later than this was cut off, as the others may have been: it must see them silent anew before it misses
+ * them, ms.
+ */
 const lateMs = 2500;
 /** For how long events are kept, ms. */
 const keptMs = 60_000;
 
-/** The channel of notifications. Those with the text `changed` tell that a process came or went, or gave shares back. */
+/**
+ * The channel of notifications. Those with the text `changed` tell that a process came or went, or gave shares back.
+ */
 export const channel = "waybeam_processes";
 export const changed = "changed";
 
@@ -42,7 +50,10 @@ export interface Tended {
   readonly now: number;
 }
 
-/** Says that a process is alive, removes those that are missed, gives shares back and takes what is free of a fair part. Undefined: it was missed itself, and has no row any more. */
+/**
+ * Says that a process is alive, removes those that are missed, gives shares back and takes what is free of a fair part.
+ * Undefined: it was missed itself, and has no row any more.
+ */
 export async function tend(
   transaction: Transaction<Schema>,
   { name, isNew, given, ...before }: Tending,
@@ -121,7 +132,9 @@ async function takeFree(transaction: Transaction<Schema>, name: string, most: nu
   return [...held.rows, ...taken.rows].map(({ number }) => number);
 }
 
-/** Whether others that are connected have not tended their rows since a moment, so that they may not know who came then. */
+/**
+ * Whether others that are connected have not tended their rows since a moment, so that they may not know who came then.
+ */
 export async function areUnaware(database: Kysely<Schema>, since: number): Promise<boolean> {
   const { rows } = await sql`select from process where seen_at < to_timestamp(${since}::float8 / 1000)
     and session in ${sessions}`.execute(database);
@@ -136,7 +149,10 @@ export async function leave(transaction: Transaction<Schema>, name: string): Pro
   await poke.execute(transaction);
 }
 
-/** Whether a process has its row, which then stays until the transaction ends. Who hangs within it is cut off by the server, so that the others need not wait. */
+/**
+ * Whether a process has its row, which then stays until the transaction ends. Who hangs within it is cut off by the
+ * server, so that the others need not wait.
+ */
 export async function isIn(transaction: Transaction<Schema>, name: string): Promise<boolean> {
   const { rows } = await sql`select set_config('idle_in_transaction_session_timeout', ${String(missedMs)}, true)
     from process where name = ${name} for key share`.execute(transaction);

@@ -3,7 +3,7 @@ import { bucketCount } from "../../ports/processes.ts";
 import type { Schema } from "../schema.ts";
 
 /*
- * process          the processes that are alive; `session`: the server's process for the connection by which each says so
+ * process          the processes that are alive; `session`: the server's process for the connection of each
  * process_bucket   who follows the devices of each share
  * process_event    what each told the others within the last minute; `nth` of its teller, so that none is stored twice
  */
@@ -21,7 +21,10 @@ export const processTables: readonly string[] = "process process_bucket process_
 /** What the connection by which a process says that it is alive calls itself, before the process's name. */
 export const sessionName = "waybeam process ";
 
-/** Whether the process of an `owner` was missed, and its connection is gone, too: one that only stands still may go on, and knows best what became of its work. */
+/**
+ * Whether the process of an `owner` was missed, and its connection is gone, too: one that only stands still may go on,
+ * and knows best what became of its work.
+ */
 export const hasEnded = sql<SqlBool>`owner not in (select name from process)
   and not exists (select from pg_stat_activity where application_name = ${sql.lit(sessionName)} || owner)`;
 

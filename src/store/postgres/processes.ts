@@ -21,7 +21,10 @@ const tendMs = 1000;
 const pollMs = 500;
 /** How often it looks at its start whether all others know of it, ms. */
 const knownMs = 50;
-/** Who was cut off together with all others must be back before they miss it, so a connection that hangs is given up early. What hangs in a transaction is ended by the server, with its lock. */
+/**
+ * Who was cut off together with all others must be back before they miss it, so a connection that hangs is given up
+ * early. What hangs in a transaction is ended by the server, with its lock.
+ */
 const times = { connect: 2000, statement: 1500, idle: 2000 };
 
 const replacedText =
@@ -36,7 +39,9 @@ export interface ProcessesParts {
   readonly onTakenOver: (error: unknown) => void;
 }
 
-/** The processes of a service on a PostgreSQL database: a row for each, which it renews over a connection of its own. */
+/**
+ * The processes of a service on a PostgreSQL database: a row for each, which it renews over a connection of its own.
+ */
 export class PostgresProcesses implements Processes {
   readonly name: string;
   heir: BucketsHeir | undefined;
@@ -167,7 +172,10 @@ export class PostgresProcesses implements Processes {
     }
   }
 
-  /** Rejects in a transaction of a follower that was replaced. One that has not started yet is alone, as tools and tests are. */
+  /**
+   * Rejects in a transaction of a follower that was replaced. One that has not started yet is alone, as tools and tests
+   * are.
+   */
   async fence(transaction: Transaction<Schema>): Promise<void> {
     if (!this.#isNew && !(await isIn(transaction, this.name))) throw replaced();
   }

@@ -11,14 +11,20 @@ export interface Run {
 /** Code of a failure because this run can't go on: it must be started anew. */
 export const takenOver = "WB002";
 
-/** The server's timeline, with which the name of the current WAL file begins. A new one begins when a standby becomes the primary, and that standby may lack commits. */
+/**
+ * The server's timeline, with which the name of the current WAL file begins. A new one begins when a standby becomes
+ * the primary, and that standby may lack commits.
+ */
 const timeline = "select left(pg_walfile_name(pg_current_wal_lsn()), 8)";
 /** SQLSTATEs of a server that does not tell its timeline: the function is missing, or we may not call it. */
 const untold: ReadonlySet<unknown> = new Set(["0A000", "42501", "42883"]);
 /** When the server was started: no standby that takes its place has the same. */
 const started = "select extract(epoch from pg_postmaster_start_time())::text";
 
-/** What tells a server from a standby that takes its place. If it does not tell its timeline, it counts as another one after each restart. */
+/**
+ * What tells a server from a standby that takes its place. If it does not tell its timeline, it counts as another one
+ * after each restart.
+ */
 export async function serverText(client: pg.ClientBase): Promise<string> {
   const ask = async (text: string) => (await client.query<[string]>({ text, rowMode: "array" })).rows[0]?.[0] ?? "";
   try {
@@ -42,7 +48,10 @@ export function otherServer(): Error {
 
 const share = `select pg_try_advisory_lock_shared(${locks.service}) as shared`;
 
-/** Lets a connection read and write for a run. As long as the connection is there, no program can have the database for itself. */
+/**
+ * Lets a connection read and write for a run. As long as the connection is there, no program can have the database for
+ * itself.
+ */
 export async function join(client: pg.ClientBase, run: Run): Promise<void> {
   const { rows } = await client.query<{ shared: boolean }>(share);
   if (rows[0]?.shared !== true)

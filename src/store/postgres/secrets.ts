@@ -12,7 +12,10 @@ async function hasSettings(database: Kysely<Schema>): Promise<boolean> {
   return rows[0]?.found === true;
 }
 
-/** Rewrites the tables that hold secrets, because pages keep old versions of rows. The server's log and backups are its operator's affair. */
+/**
+ * Rewrites the tables that hold secrets, because pages keep old versions of rows. The server's log and backups are its
+ * operator's affair.
+ */
 async function wipe(database: Kysely<Schema>, log: Log): Promise<void> {
   try {
     for (const table of ["setting", "alert_rule", "notice"])

@@ -39,8 +39,9 @@ export interface ServiceLockParts {
 }
 
 /**
- * The lock of a database, which the processes of a service share, and which a move or a change of the secret key has alone. A connection that does nothing else holds it. If the connection
- * is lost, the lock is taken again as soon as the server is back. Each attempt also looks whether a standby has taken the server's place.
+ * The lock of a database, which the processes of a service share, and which a move or a change of the secret key has
+ * alone. A connection that does nothing else holds it. If the connection is lost, the lock is taken again as soon as
+ * the server is back. Each attempt also looks whether a standby has taken the server's place.
  */
 export class ServiceLock {
   readonly #parts: ServiceLockParts;

@@ -1,6 +1,7 @@
 /*
- * PostgreSQL stores any character but U+0000. Trackers and peers may send it, so it is stored as a pair: the mark (Unicode's noncharacter U+10FFFF) and a digit.
- * The mark itself becomes a pair too, so that each text comes back as it was, and equal texts stay equal.
+ * PostgreSQL stores any character but U+0000. Trackers and peers may send it, so it is stored as a pair: the mark
+ * (Unicode's noncharacter U+10FFFF) and a digit. The mark itself becomes a pair too, so that each text comes back as it
+ * was, and equal texts stay equal.
  */
 
 /** Begins a pair. */

@@ -1,6 +1,9 @@
 import type { BusEvent, CommittedDevice } from "../../ports/bus.ts";
 
-/** What is told at a time, as it is stored. Most of it are devices that something came from: short, since they may be thousands. */
+/**
+ * What is told at a time, as it is stored. Most of it are devices that something came from: short, since they may be
+ * thousands.
+ */
 interface Told {
   readonly events: readonly BusEvent[];
   /** Devices of which rules found something. */

@@ -2,7 +2,10 @@ import type { ClientConfig } from "pg";
 import { type SslMode, sslModes, type TlsFiles, tlsOf } from "./tls.ts";
 import type { DatabaseProblem } from "./unusable.ts";
 
-/** A server and a user in the form that `pg` takes. Every field is set, so that `pg` reads nothing but the password from environment variables. */
+/**
+ * A server and a user in the form that `pg` takes. Every field is set, so that `pg` reads nothing but the password from
+ * environment variables.
+ */
 export type ServerAddress = Pick<ClientConfig, "host" | "port" | "user" | "database" | "password" | "options"> & {
   readonly application_name: string;
   readonly ssl: Exclude<ClientConfig["ssl"], undefined>;
@@ -31,7 +34,10 @@ const known: ReadonlySet<string> = new Set([
   "options",
 ]);
 
-/** Reads an address in libpq's URI form (https://www.postgresql.org/docs/current/libpq-connect.html, 34.1.1.2), or tells all that is wrong with it. */
+/**
+ * Reads an address in libpq's URI form (https://www.postgresql.org/docs/current/libpq-connect.html, 34.1.1.2), or tells
+ * all that is wrong with it.
+ */
 export function parseUrl(text: string): ParsedUrl | { readonly problems: readonly DatabaseProblem[] } {
   const problems: DatabaseProblem[] = [];
   const wrong = (what: string, advice = `${form}.`) => void problems.push({ wrong: what, advice });

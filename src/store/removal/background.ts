@@ -1,4 +1,7 @@
-/** Work in the background, one thing at a time: goes on while there is something to do, pauses, and ends early when it is closed. */
+/**
+ * Work in the background, one thing at a time: goes on while there is something to do, pauses, and ends early when it
+ * is closed.
+ */
 export class Background {
   readonly #work: () => Promise<void>;
   #working: Promise<void> | undefined;

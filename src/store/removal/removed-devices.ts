@@ -15,7 +15,10 @@ const sliceRows = 1000;
 const retryMs = 1000;
 /** The longest such pause, ms. Each failure doubles the pause, because each is a line of the log. */
 const mostRetryMs = 600_000;
-/** Pause of all other devices after the failure of one, ms. If thousands are damaged, the log has ten lines a second at most. */
+/**
+ * Pause of all other devices after the failure of one, ms. If thousands are damaged, the log has ten lines a second at
+ * most.
+ */
 const othersMs = 100;
 
 /** What deleting works with. */
@@ -34,7 +37,10 @@ interface Removed {
   retryMs: number;
 }
 
-/** Deletes the positions, days, commands, alerts, notices and refused reports of removed devices in the background, slice by slice. The next start continues. */
+/**
+ * Deletes the positions, days, commands, alerts, notices and refused reports of removed devices in the background,
+ * slice by slice. The next start continues.
+ */
 export class RemovedDevices implements Removals {
   readonly #parts: RemovalParts;
   readonly #queue: Removed[] = [];
@@ -81,7 +87,8 @@ export class RemovedDevices implements Removals {
         const { device } = next;
         this.#parts.log.warn({ device, error: String(error) }, "records of a removed device can't be deleted now");
         if (isDown(error)) {
-          // The others would fail, too, and wait as well. This one goes behind them, so that the next try is another one's if this one fails alone.
+          // The others would fail, too, and wait as well. This one goes behind them, so that the next try is another
+          // one's if this one fails alone.
           this.#queue.push(next);
           await this.#background.pause(this.#downMs);
           this.#downMs = longer(this.#downMs);

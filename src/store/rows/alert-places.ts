@@ -4,7 +4,9 @@ import type { AccountAlertsAsk, AlertKey, AlertPlaces, AlertsWanted } from "../.
 import type { Schema } from "../schema.ts";
 import { alertStates, isCritical, isOpen } from "./alert-states.ts";
 
-/** Alerts that one question looks at where it filters: their rows are read, some milliseconds of the engine's thread. */
+/**
+ * Alerts that one question looks at where it filters: their rows are read, some milliseconds of the engine's thread.
+ */
 const lookedAt = 2000;
 
 /** Alerts in some index. */
@@ -38,7 +40,10 @@ function narrowed(alerts: Alerts, ofAccount: Alerts, wanted: AlertsWanted): read
   return [ofAccount, wanted];
 }
 
-/** What several devices have, merged. What lies behind the place at which the look at one of them ended is left for the next question. */
+/**
+ * What several devices have, merged. What lies behind the place at which the look at one of them ended is left for the
+ * next question.
+ */
 async function newestOf(
   alerts: Alerts,
   devices: readonly DeviceKey[],

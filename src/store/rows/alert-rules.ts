@@ -120,7 +120,8 @@ export class AlertRuleRows implements AlertRuleStore {
   ): Promise<readonly AlertRule[]> {
     return this.#database.transaction().execute(async (transaction) => {
       if (read !== undefined) await this.#checkNaming(transaction, accountKey, read);
-      // Locks all rules first, in one order. The first change below locks the account's counters, for which another transaction may wait while it holds one of the rules.
+      // Locks all rules first, in one order. The first change below locks the account's counters, for which another
+      // transaction may wait while it holds one of the rules.
       const touched = transaction.selectFrom("alert_rule").select("key").orderBy("key").forUpdate();
       await touched.where("key", "in", [...remove, ...replace.map(({ key }) => key)]).execute();
       const removed = transaction.deleteFrom("alert_rule").where("key", "in", remove).where("account", "=", accountKey);
@@ -136,7 +137,10 @@ export class AlertRuleRows implements AlertRuleStore {
     });
   }
 
-  /** Locks the account, so that of two such exchanges the second sees the first; and the rules, so that nobody changes them meanwhile. */
+  /**
+   * Locks the account, so that of two such exchanges the second sees the first; and the rules, so that nobody changes
+   * them meanwhile.
+   */
   async #checkNaming(
     transaction: Transaction<Schema>,
     account: number,
@@ -201,7 +205,10 @@ export class AlertRuleRows implements AlertRuleStore {
     };
   }
 
-  /** Opens a rule. If the encrypted text of its webhooks is damaged, the rule works on without webhooks, so that its account's positions are stored. */
+  /**
+   * Opens a rule. If the encrypted text of its webhooks is damaged, the rule works on without webhooks, so that its
+   * account's positions are stored.
+   */
   #opened({ definition, id }: AlertRuleRow): AlertRuleFields {
     try {
       return openRule(definition, id, this.#vault);

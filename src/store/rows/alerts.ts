@@ -82,7 +82,10 @@ function lengthOf(note: string | null | undefined): number {
   return note?.length ?? 0;
 }
 
-/** What tells alerts of a rule apart that lie at one time: a zone, an event, a figure or an alarm of several. What was withdrawn leaves its place to what is raised again. */
+/**
+ * What tells alerts of a rule apart that lie at one time: a zone, an event, a figure or an alarm of several. What was
+ * withdrawn leaves its place to what is raised again.
+ */
 function subjectOf({ id, phase, facts: { zone, event, limit, alarm } }: Alert): string {
   if (phase === "withdrawn") return id;
   const parts = [zone, event, limit, alarm];
@@ -247,7 +250,10 @@ const bitOfNotice = sql<number>`case notice.channel ${sql.join(
   sql` `,
 )} end`;
 
-/** The statement that notes at its alert that somebody is told by the channel of a notice, which the owner is sending. A rule's 20 webhooks write the alert once. */
+/**
+ * The statement that notes at its alert that somebody is told by the channel of a notice, which the owner is sending. A
+ * rule's 20 webhooks write the alert once.
+ */
 export function noteChannel(database: Kysely<Schema>, notice: number, owner: string) {
   return database
     .updateTable("alert")

@@ -14,7 +14,10 @@ import type { CommandRow, NewCommandRow, Schema } from "../schema.ts";
 import { lockDevice } from "./locks.ts";
 import { bytesOf, pageByKey } from "./pages.ts";
 
-/** In the words of the indexes of waiting commands: an engine takes them only for a condition that says the same without a parameter. */
+/**
+ * In the words of the indexes of waiting commands: an engine takes them only for a condition that says the same without
+ * a parameter.
+ */
 const waits = sql<SqlBool>`command.state = 'queued'`;
 
 function commandOf(row: CommandRow): Command {
@@ -103,10 +106,16 @@ async function deleteUnqueued(transaction: Transaction<Schema>, keys: readonly n
   );
 }
 
-/** Records that one new command deletes at most: more than one, so that a device that has far too many, from before there was a bound, comes down to it. */
+/**
+ * Records that one new command deletes at most: more than one, so that a device that has far too many, from before
+ * there was a bound, comes down to it.
+ */
 const deletedAtOnce = 10;
 
-/** Deletes the oldest records of a device that ended, beyond the `most` newest; only some of them if there are many. Looks at no more of the index than the bound and those that wait. */
+/**
+ * Deletes the oldest records of a device that ended, beyond the `most` newest; only some of them if there are many.
+ * Looks at no more of the index than the bound and those that wait.
+ */
 async function makeRoom(database: Kysely<Schema>, device: DeviceKey, most: number): Promise<void> {
   const ofThis = database.selectFrom("command").select("key").where("device", "=", device);
   const beyond = await ofThis.orderBy("key", "desc").limit(1).offset(most).executeTakeFirst();

@@ -49,7 +49,10 @@ export class DailyRows implements DailyStore {
   }
 }
 
-/** Takes places in a day's counters of the device and of its account, in a transaction of the caller's: of both or of none. */
+/**
+ * Takes places in a day's counters of the device and of its account, in a transaction of the caller's: of both or of
+ * none.
+ */
 export async function takePlace(
   transaction: Transaction<Schema>,
   device: DeviceKey,
@@ -105,7 +108,8 @@ async function takeOfDevice(
     )
     .execute();
   if (taken?.numInsertedOrUpdatedRows !== 1n) return false;
-  // Only the present day limits anything; yesterday's stays for a sending that is given back, and for an account that changes its time zone.
+  // Only the present day limits anything; yesterday's stays for a sending that is given back, and for an account that
+  // changes its time zone.
   await transaction.deleteFrom("device_sent").where("device", "=", device).where("day", "<", dayBefore(day)).execute();
   return true;
 }

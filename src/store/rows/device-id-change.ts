@@ -15,8 +15,9 @@ export interface IdChange {
 const namedAtOnce = 500;
 
 /**
- * Puts a device's new id in the place of the old one wherever the account's groups, users and rules name it. Returns the keys of the users. All rows are locked before the first one changes,
- * because a change locks the account's counters, for which another transaction may wait while it holds one of the rows.
+ * Puts a device's new id in the place of the old one wherever the account's groups, users and rules name it. Returns
+ * the keys of the users. All rows are locked before the first one changes, because a change locks the account's
+ * counters, for which another transaction may wait while it holds one of the rows.
  */
 export async function renameInAccount(
   transaction: Transaction<Schema>,

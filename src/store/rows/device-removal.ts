@@ -2,7 +2,10 @@ import type { Kysely } from "kysely";
 import type { DeviceKey } from "../../model/device.ts";
 import type { Schema } from "../schema.ts";
 
-/** Told of removals, so that the engine deletes the rest, which may be much: records, commands, alerts, notices, refused reports. */
+/**
+ * Told of removals, so that the engine deletes the rest, which may be much: records, commands, alerts, notices, refused
+ * reports.
+ */
 export interface Removals {
   /** The removal is on disk. */
   add(device: DeviceKey): void;

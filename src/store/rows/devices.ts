@@ -25,7 +25,10 @@ import { allPages, bytesOf, existingIds, fitting } from "./pages.ts";
 /** Devices whose names one question asks for. */
 const namedAtOnce = 500;
 
-/** Ways kept of one device: far above what any speaks; a stranger could invent no more than there are protocols and transports. */
+/**
+ * Ways kept of one device: far above what any speaks; a stranger could invent no more than there are protocols and
+ * transports.
+ */
 const mostWays = 256;
 
 /** The ways with this one, in the place that it had. */
@@ -343,7 +346,8 @@ async function mayHold(
     .select((select) => select.fn.countAll<number>().as("count"))
     .where("account", "=", accountKey)
     .executeTakeFirstOrThrow();
-  // A device has at most 17 identifiers. If 17 for each device are within the limit, nobody needs to count them, which takes longer.
+  // A device has at most 17 identifiers. If 17 for each device are within the limit, nobody needs to count them, which
+  // takes longer.
   if ((Number(devices.count) + 1) * mostOfDevice <= most) return true;
   return (await identifiersUsed(transaction, accountKey)) + added <= most;
 }

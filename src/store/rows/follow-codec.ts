@@ -9,11 +9,13 @@ import { written } from "./json-columns.ts";
 
 /*
  * A head or a day as bytes, little endian:
- *   0 u8 form: 1 as it is, 2 under zstd   1 u32 bytes of the body before zstd   5 the body   at the end u32 CRC-32 of the device's key, the day (of a head -1) and all before
- * A head's body: u8 flags, f64 each of the sums before, f64 event time before which records are deleted, u32 spans of late records and of each three f64, the newest record, the newest
- * one with a position, what rules found as JSON, their states, today. What is optional is there where a flag says so.
- * A day's body: f64 day, u32 points, the point before, the points, the point at its end. A point: u8 flags, f64 time, u32 records, totals, states of rules.
- * Texts: u32 bytes, UTF-8.
+ *   0 u8 form: 1 as it is, 2 under zstd   1 u32 bytes of the body before zstd   5 the body
+ *   at the end u32 CRC-32 of the device's key, the day (of a head -1) and all before
+ * A head's body: u8 flags, f64 each of the sums before, f64 event time before which records are deleted, u32 spans of
+ * late records and of each three f64, the newest record, the newest one with a position, what rules found as JSON,
+ * their states, today. What is optional is there where a flag says so. A day's body: f64 day, u32 points, the point
+ * before, the points, the point at its end. A point: u8 flags, f64 time, u32 records, totals, states of rules. Texts:
+ * u32 bytes, UTF-8.
  */
 const plain = 1;
 const zstd = 2;

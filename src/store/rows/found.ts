@@ -31,7 +31,10 @@ export interface Found {
   readonly ended: readonly (AlertEnd & { readonly device: DeviceKey })[];
 }
 
-/** Makes the rows of notices; most commits have none. Lets the event loop serve others after each `sealedAtOnce` webhooks. */
+/**
+ * Makes the rows of notices; most commits have none. Lets the event loop serve others after each `sealedAtOnce`
+ * webhooks.
+ */
 export async function foundBy(devices: readonly FoundOfDevice[], vault: Vault): Promise<Found> {
   const rows: NewNoticeRow[] = [];
   let sealed = 0;
@@ -50,8 +53,9 @@ export async function foundBy(devices: readonly FoundOfDevice[], vault: Vault): 
 }
 
 /**
- * Writes what rules found of devices that are there, and tells how many notices of each were written. What was written before, by a commit whose answer was lost, is not written again;
- * neither is an alert that stands already because somebody else found the same, nor its notices. `accounts`: of the devices that are there.
+ * Writes what rules found of devices that are there, and tells how many notices of each were written. What was written
+ * before, by a commit whose answer was lost, is not written again; neither is an alert that stands already because
+ * somebody else found the same, nor its notices. `accounts`: of the devices that are there.
  */
 export async function writeFound(
   transaction: Transaction<Schema>,
@@ -110,7 +114,10 @@ async function writeAlerts(
   return left;
 }
 
-/** An alert closes by itself at its end; a critical one stays open until somebody has acknowledged it, unless it is withdrawn. */
+/**
+ * An alert closes by itself at its end; a critical one stays open until somebody has acknowledged it, unless it is
+ * withdrawn.
+ */
 async function endAlerts(
   transaction: Transaction<Schema>,
   { device, ruleKey, withdrawn, time, foundAt }: Found["ended"][number],

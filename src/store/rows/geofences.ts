@@ -14,7 +14,10 @@ const listRows = 25;
 /** Texts of the zones of geofences that were read. */
 const texts = new WeakMap<Geofence, string>();
 
-/** The zone is read out of its text when somebody first asks for it: 20 large ones take some 80 ms, and most of who asks for a geofence wants its name. */
+/**
+ * The zone is read out of its text when somebody first asks for it: 20 large ones take some 80 ms, and most of who asks
+ * for a geofence wants its name.
+ */
 function geofenceOf(row: GeofenceRow, known?: Zone): Geofence {
   let zone = known;
   const geofence: Geofence = {

@@ -134,7 +134,8 @@ export async function groupsHolding(
 ): Promise<ReadonlySet<string>> {
   const own = database.selectFrom("device_group").where("account", "=", accountKey);
   const found = new Set<string>();
-  // The lists of all groups may be many megabytes: each question looks at some, so that other questions don't wait for long.
+  // The lists of all groups may be many megabytes: each question looks at some, so that other questions don't wait for
+  // long.
   for (let after = 0; ; ) {
     const sizes = await own
       .select(["key", bytesOf("devices").as("bytes")])

@@ -14,7 +14,10 @@ import { StoreUnavailable } from "../../ports/store.ts";
 import type { Schema } from "../schema.ts";
 import { Identification } from "./identification.ts";
 
-/** A database that fails where it is asked for "damaged", and for "closed" as if it were down, finds nothing, and keeps what it was asked for. */
+/**
+ * A database that fails where it is asked for "damaged", and for "closed" as if it were down, finds nothing, and keeps
+ * what it was asked for.
+ */
 class Failing extends DummyDriver {
   readonly asked: (readonly unknown[])[] = [];
 

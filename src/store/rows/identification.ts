@@ -3,9 +3,14 @@ import type { Kysely } from "kysely";
 import { StoreUnavailable } from "../../ports/store.ts";
 import type { DeviceRow, Schema } from "../schema.ts";
 
-/** Identifiers in one query. Rows of devices have some kilobytes, and texts of queries must not differ by the thousand. */
+/**
+ * Identifiers in one query. Rows of devices have some kilobytes, and texts of queries must not differ by the thousand.
+ */
 const mostIdentifiers = 64;
-/** Pause after each query while more is asked for, ms. Waking the reader takes a tenth of a millisecond of everybody's time, so it is done for many at once. */
+/**
+ * Pause after each query while more is asked for, ms. Waking the reader takes a tenth of a millisecond of everybody's
+ * time, so it is done for many at once.
+ */
 const gatherMs = 4;
 
 interface Ask {
@@ -17,8 +22,9 @@ interface Ask {
 type Rows = ReadonlyMap<string, DeviceRow>;
 
 /**
- * Finds devices by the identifiers that trackers report. The first goes out at once, and what is asked for meanwhile goes out together a little later:
- * strangers may ask ten thousand times a second, and a query for each would keep everybody else waiting.
+ * Finds devices by the identifiers that trackers report. The first goes out at once, and what is asked for meanwhile
+ * goes out together a little later: strangers may ask ten thousand times a second, and a query for each would keep
+ * everybody else waiting.
  */
 export class Identification {
   readonly #database: Kysely<Schema>;
@@ -55,7 +61,10 @@ export class Identification {
     this.#asking = false;
   }
 
-  /** Where a query for several fails, each is asked for alone: one row that can't be read stops nobody else. Where the store is down, all fail. */
+  /**
+   * Where a query for several fails, each is asked for alone: one row that can't be read stops nobody else. Where the
+   * store is down, all fail.
+   */
   async #answer(asks: readonly Ask[]): Promise<void> {
     try {
       const rows = await this.#rows(asks.flatMap(({ ids }) => ids));

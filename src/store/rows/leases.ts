@@ -13,7 +13,10 @@ export interface Owner {
   readonly hasEnded: RawBuilder<SqlBool>;
 }
 
-/** Looks at others' claims that are this far apart or less follow each other, ms: after a longer time without the database, everybody may have missed renewals. */
+/**
+ * Looks at others' claims that are this far apart or less follow each other, ms: after a longer time without the
+ * database, everybody may have missed renewals.
+ */
 const mostApartMs = noticeLeaseMs / 3;
 
 /** What was last seen of an owner. */
@@ -24,8 +27,9 @@ interface Seen {
 }
 
 /**
- * Claims of notices, which their owners renew. A lease is a number that its owner raises, and no time: clocks of several machines differ, and each may jump. Whoever wants another's
- * claims must have seen again and again that nobody raised it, for as long as a lease lasts by a clock of its own that never goes back.
+ * Claims of notices, which their owners renew. A lease is a number that its owner raises, and no time: clocks of
+ * several machines differ, and each may jump. Whoever wants another's claims must have seen again and again that nobody
+ * raised it, for as long as a lease lasts by a clock of its own that never goes back.
  */
 export class Leases {
   readonly #database: Kysely<Schema>;
@@ -93,7 +97,10 @@ export class Leases {
     return Number(updated?.numUpdatedRows ?? 0n);
   }
 
-  /** Each has been due since it was claimed, and keeps its places. What its owner renewed or claimed since that lease was seen stays. */
+  /**
+   * Each has been due since it was claimed, and keeps its places. What its owner renewed or claimed since that lease
+   * was seen stays.
+   */
   async #takeOver(owner: string, lease: number): Promise<number> {
     const [updated] = await this.#claimed().where("owner", "=", owner).where("lease", "<=", lease).execute();
     return Number(updated?.numUpdatedRows ?? 0n);

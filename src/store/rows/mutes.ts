@@ -65,7 +65,8 @@ export class MuteRows implements MuteStore {
 
   async prune(before: number, limit: number): Promise<number> {
     const ended = this.#database.selectFrom("mute").select("key").where("until", "<", before).limit(limit);
-    // Asks for `until` again, because PostgreSQL evaluates this condition anew: a mute that was meanwhile set again stays.
+    // Asks for `until` again, because PostgreSQL evaluates this condition anew: a mute that was meanwhile set again
+    // stays.
     const [deleted] = await this.#database
       .deleteFrom("mute")
       .where("key", "in", ended)

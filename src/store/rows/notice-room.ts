@@ -8,17 +8,24 @@ import { giveBackDay } from "./notice-days.ts";
 /** Rows that one step reads, deletes or ends: a millisecond or two of an engine's thread. */
 const stepRows = 500;
 
-/** A device is checked each time it has made this part of the bound: checking a device that has too many notices reads all of them. */
+/**
+ * A device is checked each time it has made this part of the bound: checking a device that has too many notices reads
+ * all of them.
+ */
 const lookEvery = 20;
 
-/** The most devices whose notices are counted, some 100 bytes each. The devices beyond, which made no notice for longest, are checked at their next one. */
+/**
+ * The most devices whose notices are counted, some 100 bytes each. The devices beyond, which made no notice for
+ * longest, are checked at their next one.
+ */
 const mostDevices = 50_000;
 
 const crowded = "too many notices of the device wait";
 
 /**
- * Bounds the number of notices of each device. A commit only says how many it made. A device is checked at its first notice since the start, and then each time it has made a
- * twentieth of the bound. So a commit costs nothing more, and a device may have some notices above the bound for a while.
+ * Bounds the number of notices of each device. A commit only says how many it made. A device is checked at its first
+ * notice since the start, and then each time it has made a twentieth of the bound. So a commit costs nothing more, and
+ * a device may have some notices above the bound for a while.
  */
 export class CrowdedNotices {
   readonly #most: number;
@@ -42,7 +49,10 @@ export class CrowdedNotices {
     this.#made.set(device, looked ? 0 : made);
   }
 
-  /** Takes one step for one device. Devices take turns. A device whose rows can't be read is checked again at its next notice. */
+  /**
+   * Takes one step for one device. Devices take turns. A device whose rows can't be read is checked again at its next
+   * notice.
+   */
   async makeRoom(database: Kysely<Schema>, now: number): Promise<NoticeRoom> {
     const [next] = this.#due;
     if (next === undefined) return { givenUp: [], more: false };

@@ -9,7 +9,10 @@ import { giveBackDay, takeDay } from "./notice-days.ts";
 import { askPause } from "./notice-pauses.ts";
 import { type RunTogether, StatementGroups } from "./statement-groups.ts";
 
-/** In the words of the indexes of waiting notices: an engine takes them only for a condition that says the same without a parameter. */
+/**
+ * In the words of the indexes of waiting notices: an engine takes them only for a condition that says the same without
+ * a parameter.
+ */
 export const waits = sql<SqlBool>`notice.state = 'queued'`;
 
 /** Notices of a removed device are gone at once, though their rows are deleted later. */
@@ -17,7 +20,10 @@ export function ofDevice(where: ExpressionBuilder<Schema, "notice">) {
   return where.exists(where.selectFrom("device").select("device.key").whereRef("device.key", "=", "notice.device"));
 }
 
-/** What each try writes: a claim, and its end. Hundreds of calls of webhooks a second go out, so what needs no look at a day's places goes in groups. */
+/**
+ * What each try writes: a claim, and its end. Hundreds of calls of webhooks a second go out, so what needs no look at a
+ * day's places goes in groups.
+ */
 export class NoticeSteps {
   readonly #database: Kysely<Schema>;
   readonly #groups: StatementGroups;
@@ -69,13 +75,17 @@ export class NoticeSteps {
     const note = outcome.state === "sent" ? [noteChannel(this.#database, key, owner).compile()] : [];
     const ends = outcome.state === "failed" || outcome.state === "suppressed";
     const last = ends ? finish.where("counted_day", "is", null) : finish;
-    // The key is the place in the group: notices have the order of their alerts, and whoever acknowledges or ends alerts locks them in this order.
+    // The key is the place in the group: notices have the order of their alerts, and whoever acknowledges or ends
+    // alerts locks them in this order.
     const changed = await this.#groups.run(key, [...note, last.compile()]);
     const recorded = (changed.at(-1) ?? 0) > 0 || (ends && (await this.#giveUp(key, outcome, now)));
     return recorded ? "recorded" : "lost";
   }
 
-  /** Ends a notice that may hold places of a day, and is not sent after all. Resolves with false if this process has no claim of it. */
+  /**
+   * Ends a notice that may hold places of a day, and is not sent after all. Resolves with false if this process has no
+   * claim of it.
+   */
   #giveUp(key: number, outcome: NoticeOutcome, now: number): Promise<boolean> {
     return this.#database.transaction().execute(async (transaction) => {
       const row: NoticeRow | undefined = await this.#finishing(transaction, key, outcome, now)

@@ -29,7 +29,10 @@ import type { RunTogether } from "./statement-groups.ts";
 /** In the words of its index, as `waits`. */
 const hasFinished = sql<SqlBool>`notice.finished_at is not null`;
 
-/** Places of due notices that one question looks at, unless more notices are asked for: a millisecond of the engine's thread. */
+/**
+ * Places of due notices that one question looks at, unless more notices are asked for: a millisecond of the engine's
+ * thread.
+ */
 const placesAtOnce = 1000;
 
 /** Sealed targets that are opened in one turn of the event loop, some 0.1 ms each. */
@@ -215,7 +218,8 @@ export class NoticeRows implements NoticeStore {
   }
 
   async backlog(): Promise<NoticeBacklog> {
-    // From their index alone: the reader's one thread read each row for its device and its age, 0.4 s for 300,000, in which no history was read.
+    // From their index alone: the reader's one thread read each row for its device and its age, 0.4 s for 300,000, in
+    // which no history was read.
     const { queued, first } = await this.#database
       .selectFrom("notice")
       .select(({ fn }) => [fn.countAll<number>().as("queued"), fn.min("key").as("first")])
@@ -307,7 +311,8 @@ export class NoticeRows implements NoticeStore {
       .where("finished_at", "<", before)
       .orderBy("finished_at")
       .limit(limit);
-    // Not in the subquery alone, which PostgreSQL does not look at again: a notice that was queued again meanwhile stays.
+    // Not in the subquery alone, which PostgreSQL does not look at again: a notice that was queued again meanwhile
+    // stays.
     const [deleted] = await this.#database.deleteFrom("notice").where("key", "in", old).where(hasFinished).execute();
     return Number(deleted?.numDeletedRows ?? 0n);
   }

@@ -42,8 +42,8 @@ interface Sized {
 }
 
 /**
- * One page of a list in the order of its keys. `sizes` and `rows` ask for the same rows; the sizes are asked for first, so that no more is read than the page
- * holds. A page has a row at least, however large.
+ * One page of a list in the order of its keys. `sizes` and `rows` ask for the same rows; the sizes are asked for first,
+ * so that no more is read than the page holds. A page has a row at least, however large.
  */
 export async function pageByKey<T extends keyof Schema, R extends { readonly key: number }>(
   sizes: SelectQueryBuilder<Schema, T, Sized>,

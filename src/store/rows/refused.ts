@@ -7,7 +7,10 @@ import { partsOf } from "./pages.ts";
 
 const causes: readonly RefusedReport["cause"][] = ["future", "past", "position"];
 
-/** Deleting begins where a device has too many bytes and ends an eighth below, so that it is done now and then and not with each report. */
+/**
+ * Deleting begins where a device has too many bytes and ends an eighth below, so that it is done now and then and not
+ * with each report.
+ */
 const slack = 8;
 /** Rows of one statement. */
 const rowsAtOnce = 100;

@@ -2,7 +2,10 @@ import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promi
 import type { CompiledQuery } from "kysely";
 import { StoreUnavailable } from "../../ports/store.ts";
 
-/** Runs statements in their order and in one transaction: all of them or none. Returns how many rows each changed. An engine does it in as few messages as it can. */
+/**
+ * Runs statements in their order and in one transaction: all of them or none. Returns how many rows each changed. An
+ * engine does it in as few messages as it can.
+ */
 export type RunTogether = (statements: readonly CompiledQuery[]) => Promise<readonly number[]>;
 
 /** Statements of a group: some 20 µs of the engine's thread each, and other writes wait for all. */
@@ -23,9 +26,10 @@ interface Step {
 }
 
 /**
- * Short writes of many callers, in groups. While one group is written, and for a short rest after it, the steps that are asked for wait, and then share a transaction. A
- * transaction of its own for each waits for the disk each time, and others wait behind it. Without the rest, hundreds of calls of webhooks a second kept the disk
- * busy for half of the time. A step that comes after the rest is written at once.
+ * Short writes of many callers, in groups. While one group is written, and for a short rest after it, the steps that
+ * are asked for wait, and then share a transaction. A transaction of its own for each waits for the disk each time, and
+ * others wait behind it. Without the rest, hundreds of calls of webhooks a second kept the disk busy for half of the
+ * time. A step that comes after the rest is written at once.
  */
 export class StatementGroups {
   readonly #together: RunTogether;
@@ -40,8 +44,9 @@ export class StatementGroups {
   }
 
   /**
-   * Runs the statements of one step, all or none, after those of all earlier steps with the same place. Returns how many rows each changed. The steps of a group run in the
-   * order of their places: an engine with locks could otherwise have a deadlock between a group and somebody who locks the same rows in another order.
+   * Runs the statements of one step, all or none, after those of all earlier steps with the same place. Returns how
+   * many rows each changed. The steps of a group run in the order of their places: an engine with locks could otherwise
+   * have a deadlock between a group and somebody who locks the same rows in another order.
    */
   run(place: number, statements: readonly CompiledQuery[]): Promise<readonly number[]> {
     return new Promise((resolve, reject) => {
@@ -90,8 +95,9 @@ export class StatementGroups {
 }
 
 /**
- * Whether a group may have failed because of one of its steps, as where its row is damaged. Then the engine says so, and has taken the group back. Where it gave no answer,
- * the group may be on disk: a claim that is tried again would not know that the first one was its own.
+ * Whether a group may have failed because of one of its steps, as where its row is damaged. Then the engine says so,
+ * and has taken the group back. Where it gave no answer, the group may be on disk: a claim that is tried again would
+ * not know that the first one was its own.
  */
 function isOfOne(error: unknown): boolean {
   return !(error instanceof StoreUnavailable) || (error.trouble !== "down" && error.cause !== undefined);

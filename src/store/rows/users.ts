@@ -182,7 +182,8 @@ export class UserRows implements UserStore {
 
   remove(key: number): Promise<boolean> {
     return this.#database.transaction().execute(async (transaction) => {
-      // First, because it waits for transactions that are counting for the user, so that their counts are deleted below.
+      // First, because it waits for transactions that are counting for the user, so that their counts are deleted
+      // below.
       const [deleted] = await transaction.deleteFrom("user").where("key", "=", key).execute();
       // One row for each day that the user asked for something.
       for (const table of ["user_usage", "sign_in", "second_factor", "share"] as const)
@@ -224,7 +225,8 @@ export class UserRows implements UserStore {
   async addUsage(users: readonly UsageDelta[], devices: readonly ResultsDelta[]): Promise<void> {
     if (users.length === 0 && devices.length === 0) return;
     await this.#database.transaction().execute(async (transaction) => {
-      // Of the user's and the device's own rows, so that nothing is kept of one that is gone. In one order, so that two who do so never wait for each other.
+      // Of the user's and the device's own rows, so that nothing is kept of one that is gone. In one order, so that two
+      // who do so never wait for each other.
       for (const { userKey, day, requests } of users.toSorted((one, other) => one.userKey - other.userKey))
         await transaction
           .insertInto("user_usage")

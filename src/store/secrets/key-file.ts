@@ -17,8 +17,9 @@ const about = `# Keys of the secrets in waybeam.db, the newest first. Back this 
 `;
 
 /**
- * The keys in a file, the newest first: each a line of base64 that stands for 32 bytes (`openssl rand -base64 32` makes one); lines that begin with # are passed over.
- * Returns undefined when there is no such file. Throws `SecretKeyUnusable`.
+ * The keys in a file, the newest first: each a line of base64 that stands for 32 bytes (`openssl rand -base64 32` makes
+ * one); lines that begin with # are passed over. Returns undefined when there is no such file. Throws
+ * `SecretKeyUnusable`.
  */
 export function readKeys(file: string): readonly [SecretKey, ...SecretKey[]] | undefined {
   let text: string;
@@ -48,7 +49,10 @@ function unusable(file: string, why: string): SecretKeyUnusable {
   return new SecretKeyUnusable(`can't use the secret key ${file}: ${why}`, "Put the file back from a backup.");
 }
 
-/** Writes the keys, so that the file is whole or as it was, on disk when this returns and readable by its owner only. Throws `SecretKeyUnusable`. */
+/**
+ * Writes the keys, so that the file is whole or as it was, on disk when this returns and readable by its owner only.
+ * Throws `SecretKeyUnusable`.
+ */
 export function writeKeys(file: string, keys: readonly SecretKey[]): void {
   try {
     replacePrivate(file, `${about}${keys.map(({ bytes }) => bytes.toString("base64")).join("\n")}\n`);

@@ -6,8 +6,9 @@ import type { Schema } from "../schema.ts";
 import { isSealedBy, type Vault } from "./vault.ts";
 
 /**
- * Settings of the service that are secrets: the key that signs tokens, the private key that passwords are encrypted for, the key of recipients' codes, and the one of
- * cursors, by which who has a copy of the database could read places out of them and make some; and the key of the cookies that tell a browser from which somebody has signed in.
+ * Settings of the service that are secrets: the key that signs tokens, the private key that passwords are encrypted
+ * for, the key of recipients' codes, and the one of cursors, by which who has a copy of the database could read places
+ * out of them and make some; and the key of the cookies that tell a browser from which somebody has signed in.
  */
 export const secretSettings: ReadonlySet<string> = new Set([
   "tokenKey",
@@ -23,7 +24,8 @@ export function settingPlace(name: string): string {
 }
 
 /**
- * Returns the text of the rule with this id. One sealed text takes the place of all its webhooks with their addresses, because an address may be as good as a key.
+ * Returns the text of the rule with this id. One sealed text takes the place of all its webhooks with their addresses,
+ * because an address may be as good as a key.
  */
 export function sealRule(fields: AlertRuleFields, id: string, vault: Vault): string {
   const { webhook } = fields.channels;
@@ -82,7 +84,10 @@ export interface Sealed {
   readonly damaged: readonly string[];
 }
 
-/** Seals every secret that the vault's present key has not sealed yet. It works in steps, so it may be cut short at any moment, and the next call continues. */
+/**
+ * Seals every secret that the vault's present key has not sealed yet. It works in steps, so it may be cut short at any
+ * moment, and the next call continues.
+ */
 export async function sealAll(database: Kysely<Schema>, vault: Vault): Promise<Sealed> {
   const settings = await sealSettings(database, vault);
   const rules = await inSteps((after) => sealRules(database, vault, after));
@@ -118,7 +123,10 @@ interface Resealed {
   readonly text: string;
 }
 
-/** Seals the rows of a step with the present key. Leaves out rows that can't be read: one such row kept the service from starting. `reseal` returns undefined when there is nothing to do. */
+/**
+ * Seals the rows of a step with the present key. Leaves out rows that can't be read: one such row kept the service from
+ * starting. `reseal` returns undefined when there is nothing to do.
+ */
 function resealed<R extends { readonly key: number; readonly id: string }>(
   rows: readonly R[],
   reseal: (row: R) => string | undefined,

@@ -29,14 +29,17 @@ const sealingBy = "sealingBy";
 /** The names of both. */
 export const sealingSettings = [sealedBy, sealingBy] as const;
 
-/** Makes the keys ready when the tables are up to date: seals what the present key has not sealed yet, and drops older keys. */
+/**
+ * Makes the keys ready when the tables are up to date: seals what the present key has not sealed yet, and drops older
+ * keys.
+ */
 export type Settle = () => Promise<Vault>;
 
 type Keys = readonly [SecretKey, ...SecretKey[]];
 
 /**
- * Reads the keys of a database's secrets before anything of it is changed; nothing is written before the answer is called.
- * Throws `SecretKeyUnusable` where the file is missing or holds other keys than the database was sealed by.
+ * Reads the keys of a database's secrets before anything of it is changed; nothing is written before the answer is
+ * called. Throws `SecretKeyUnusable` where the file is missing or holds other keys than the database was sealed by.
  */
 export async function unlock(
   database: Kysely<Schema>,
@@ -57,7 +60,10 @@ export async function unlock(
   };
 }
 
-/** Reads the file of the keys. Undefined where there is none. Throws `SecretKeyUnusable` where it holds not all keys that are needed. */
+/**
+ * Reads the file of the keys. Undefined where there is none. Throws `SecretKeyUnusable` where it holds not all keys
+ * that are needed.
+ */
 export function checkKeys(file: string, needed: readonly string[]): Keys | undefined {
   const found = readKeys(file);
   if (found === undefined && needed.length > 0) throw missing(file);
@@ -66,7 +72,10 @@ export function checkKeys(file: string, needed: readonly string[]): Keys | undef
   return found;
 }
 
-/** The keys from now on: the first one where there is none, one more where it is asked for and no other change of keys is under way. */
+/**
+ * The keys from now on: the first one where there is none, one more where it is asked for and no other change of keys
+ * is under way.
+ */
 function renewed(found: Keys | undefined, needed: readonly string[], { ids, rotate }: SecretOptions): Keys {
   if (found === undefined) return [newKey(ids)];
   const settled = found.length === 1 && (needed.length === 0 || needed.join() === found[0].id);
@@ -121,7 +130,10 @@ function letGo(file: string, [current]: Keys, log: Log): void {
   }
 }
 
-/** What the keys are called that the database's secrets are sealed by; none where it is new, or of a version without them. */
+/**
+ * What the keys are called that the database's secrets are sealed by; none where it is new, or of a version without
+ * them.
+ */
 async function keysOf(database: Kysely<Schema>): Promise<readonly string[]> {
   // Raw SQL goes to the writer of an engine that has one: a reader is opened only when all tables are there.
   const found = await sql<{

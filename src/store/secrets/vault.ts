@@ -1,12 +1,18 @@
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, type KeyObject } from "node:crypto";
 import type { Ids } from "../../ports/ids.ts";
 
-/** Seals what is secret before it is stored. `place` names the row and its purpose: a sealed text opens there and nowhere else. */
+/**
+ * Seals what is secret before it is stored. `place` names the row and its purpose: a sealed text opens there and
+ * nowhere else.
+ */
 export interface Vault {
   /** Name of the key that encrypts new texts. Empty when they are not encrypted. */
   readonly current: string;
   seal(text: string, place: string): string;
-  /** The text again; one that was never sealed is given back as it is. Throws where its key is not known, or it was sealed for another place or changed. */
+  /**
+   * The text again; one that was never sealed is given back as it is. Throws where its key is not known, or it was
+   * sealed for another place or changed.
+   */
   open(stored: string, place: string): string;
 }
 

@@ -9,14 +9,16 @@ import { DataFolderUnusable, dataFolderAdvice } from "./folder.ts";
 
 const foreign = "Move it away, or choose another folder by WAYBEAM_DATA. Nothing was changed.";
 
-/** Bytes of the header of SQLite's own log (https://www.sqlite.org/fileformat2.html, 4.1): a shorter one holds nothing. */
+/**
+ * Bytes of the header of SQLite's own log (https://www.sqlite.org/fileformat2.html, 4.1): a shorter one holds nothing.
+ */
 const logHeaderBytes = 32;
 /** Another program that moves the log locks the database meanwhile, ms. */
 const timeout = 5000;
 
 /**
- * Opens a database so that no octet of it or of its log changes. A connection that only reads never moves the log. Where there is no log, it would make an empty
- * one, so `immutable` says that nobody writes.
+ * Opens a database so that no octet of it or of its log changes. A connection that only reads never moves the log.
+ * Where there is no log, it would make an empty one, so `immutable` says that nobody writes.
  */
 export function openUnchanged(file: string): DatabaseSync {
   const address = pathToFileURL(file);
@@ -26,8 +28,9 @@ export function openUnchanged(file: string): DatabaseSync {
 }
 
 /**
- * Refuses a database that is not for this program, or whose secrets' key is not there, before anything opens it for writing. Throws what `checkNumber` and `checkKeys` do, and
- * SQLite's errors about a file that is no whole database. `secretFile`: undefined where nothing is encrypted.
+ * Refuses a database that is not for this program, or whose secrets' key is not there, before anything opens it for
+ * writing. Throws what `checkNumber` and `checkKeys` do, and SQLite's errors about a file that is no whole database.
+ * `secretFile`: undefined where nothing is encrypted.
  */
 export function checkBeforeOpening(file: string, secretFile: string | undefined): void {
   const found = statSync(file, { throwIfNoEntry: false });

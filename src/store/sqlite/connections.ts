@@ -7,7 +7,8 @@ const readerTimeoutMs = 1000;
 
 /*
  * Everything is durable when a commit returns: it waits for the disk (synchronous=FULL).
- * - wal_autocheckpoint: pages that SQLite's own log gathers before they are moved, 4 MB; pages that many commits rewrite are moved once.
+ * - wal_autocheckpoint: pages that SQLite's own log gathers before they are moved, 4 MB; pages that many commits
+ *   rewrite are moved once.
  * - journal_size_limit: what a long reader made that log grow by is given back.
  */
 const pragmas = `

@@ -9,8 +9,8 @@ const corrupt = 11;
 const noMemory = 7;
 
 /**
- * SQLite's primary result codes (https://www.sqlite.org/rescode.html) that tell of the database's condition and not of a wrong statement. A damaged file is among them: nothing may be
- * acknowledged into it.
+ * SQLite's primary result codes (https://www.sqlite.org/rescode.html) that tell of the database's condition and not of
+ * a wrong statement. A damaged file is among them: nothing may be acknowledged into it.
  */
 const troubles: ReadonlyMap<number, StoreTrouble> = new Map([
   [3, "down"], // PERM
@@ -28,7 +28,9 @@ const troubles: ReadonlyMap<number, StoreTrouble> = new Map([
   [26, "damaged"], // NOTADB
 ]);
 
-/** What a result code says of the database. Undefined when the database can be used or the failure is not the engine's. */
+/**
+ * What a result code says of the database. Undefined when the database can be used or the failure is not the engine's.
+ */
 export function troubleOf(code: number | undefined): StoreTrouble | undefined {
   return code === undefined ? undefined : troubles.get(code & 0xff);
 }

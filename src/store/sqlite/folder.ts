@@ -3,7 +3,10 @@ import { dirname, join, resolve } from "node:path";
 import { StoreUnavailable } from "../../ports/store.ts";
 import { EngineError } from "../failures.ts";
 
-/** The data folder, or a file in it, can't be used as it is. The message names the folder and why, `advice` what to do about it. */
+/**
+ * The data folder, or a file in it, can't be used as it is. The message names the folder and why, `advice` what to do
+ * about it.
+ */
 export class DataFolderUnusable extends Error {
   override readonly name = "DataFolderUnusable";
   readonly directory: string;
@@ -22,8 +25,8 @@ export const dataFolderAdvice =
 
 /**
  * Makes the data folder where it is not there, and what of its parents is missing, each readable by its owner only.
- * Not by Node's own `recursive`: it tries again for ever where the system says of a folder that is there that it is not, as under /proc.
- * Throws `DataFolderUnusable`.
+ * Not by Node's own `recursive`: it tries again for ever where the system says of a folder that is there that it is
+ * not, as under /proc. Throws `DataFolderUnusable`.
  */
 export function makeFolder(directory: string): void {
   try {
@@ -45,7 +48,10 @@ export function positionsOf(directory: string): string {
   return linkedFile(directory, "positions.db");
 }
 
-/** The operator may keep a database on another disk, with a link in its place: SQLite then puts its log beside the file that the link leads to, and so it is named here. */
+/**
+ * The operator may keep a database on another disk, with a link in its place: SQLite then puts its log beside the file
+ * that the link leads to, and so it is named here.
+ */
 function linkedFile(directory: string, name: string): string {
   const file = join(realpathSync(directory), name);
   try {
@@ -70,7 +76,8 @@ export const lost =
   "Put it back from where the folder was copied, or restore a backup. To begin anew instead, move the other files away, or choose another folder by WAYBEAM_DATA.";
 
 /**
- * Throws `DataFolderUnusable` where one of the two databases is missing: a new one would be made in its place, without a word. A start makes both files before it writes into one of them.
+ * Throws `DataFolderUnusable` where one of the two databases is missing: a new one would be made in its place, without
+ * a word. A start makes both files before it writes into one of them.
  */
 export function checkTogether(directory: string): void {
   const [rows, positions] = [databaseOf(directory), positionsOf(directory)].map((file) =>
@@ -103,7 +110,10 @@ function makeOne(path: string): void {
   }
 }
 
-/** SQLite's primary result codes (https://www.sqlite.org/rescode.html), and what to do about a file of the data folder that gives one. */
+/**
+ * SQLite's primary result codes (https://www.sqlite.org/rescode.html), and what to do about a file of the data folder
+ * that gives one.
+ */
 const adviceOf: ReadonlyMap<number, string> = new Map([
   [3, dataFolderAdvice],
   [5, "End the program that has it open, and start again."],
@@ -120,7 +130,10 @@ const adviceOf: ReadonlyMap<number, string> = new Map([
 const fallbackAdvice =
   "Look whether it is the service's own file and whole; restore a backup, or choose another folder by WAYBEAM_DATA.";
 
-/** What a failure while a file of the folder was opened means to who starts the service; failures that are no engine's stay what they are. */
+/**
+ * What a failure while a file of the folder was opened means to who starts the service; failures that are no engine's
+ * stay what they are.
+ */
 export function openFailure(error: unknown, directory: string, name: string): unknown {
   const cause = error instanceof StoreUnavailable ? (error.cause ?? error) : error;
   const code = engineCode(cause);

@@ -4,7 +4,10 @@ import { sqliteError } from "./engine-errors.ts";
 /** SQLITE_CANTOPEN: the store is unavailable, until the file is back in its place. */
 const cantOpen = 14;
 
-/** A database file that is open. No later start finds what is written into a file that was moved or deleted, so none of it may be acknowledged. */
+/**
+ * A database file that is open. No later start finds what is written into a file that was moved or deleted, so none of
+ * it may be acknowledged.
+ */
 export class OpenFile {
   readonly #name: string;
   readonly #found: Stats;

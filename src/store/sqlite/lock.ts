@@ -27,9 +27,9 @@ const lockTries = 30;
 const lockPauseMs = 100;
 
 /**
- * Locks the data folder until `release` or the end of the process, however it ends: a write transaction on a database of its own is a lock that
- * the operating system drops with the process. (SQLite's own lock on the data is too short for this: it lasts for a statement.)
- * Throws `DataFolderInUse` or `DataFolderUnusable`.
+ * Locks the data folder until `release` or the end of the process, however it ends: a write transaction on a database
+ * of its own is a lock that the operating system drops with the process. (SQLite's own lock on the data is too short
+ * for this: it lasts for a statement.) Throws `DataFolderInUse` or `DataFolderUnusable`.
  */
 export function lockFolder(directory: string, pid: number): { release(): void } {
   const holderFile = join(directory, "lock.pid");

@@ -54,8 +54,9 @@ function worker(name: string, heapMb: number) {
 }
 
 /**
- * Opens the embedded store of a data folder: locks the folder, brings the tables up to date, and reads which positions are in the log. Rejects with `DataFolderInUse` if another process has it,
- * `StoreTooNew` if a newer program wrote it, `DataFolderUnusable` if it or a file in it can't be used.
+ * Opens the embedded store of a data folder: locks the folder, brings the tables up to date, and reads which positions
+ * are in the log. Rejects with `DataFolderInUse` if another process has it, `StoreTooNew` if a newer program wrote it,
+ * `DataFolderUnusable` if it or a file in it can't be used.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenedStore> {
   const { directory, log, pid, uid, secrets } = options;

@@ -4,8 +4,9 @@ import { openUnchanged } from "./before-opening.ts";
 import { DataFolderUnusable, databaseOf, lost, positionsOf } from "./folder.ts";
 
 /*
- * Both databases of a folder hold its number, in the place that SQLite has for applications (`application_id`). So no other folder's positions are taken for this one's, and no file that was
- * emptied for a new one. A copy by VACUUM INTO keeps it.
+ * Both databases of a folder hold its number, in the place that SQLite has for applications (`application_id`). So no
+ * other folder's positions are taken for this one's, and no file that was emptied for a new one. A copy by VACUUM INTO
+ * keeps it.
  */
 
 /** The number of an open database's folder; 0: it has none. */

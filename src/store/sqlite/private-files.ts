@@ -23,7 +23,9 @@ const sticky = 0o1000;
 /** Files whose modes are looked at: all that the service and its command line write into the data folder. */
 const ownFiles =
   /^(?:(?:waybeam|positions|lock)\.db(?:-(?:wal|shm|journal))?|lock\.pid|(?:credentials\.json|secret\.key)(?:\.(?:new|old))?|token)$/;
-/** The operator may have put the database elsewhere, with a link in its place: what is linked to is what holds the data. */
+/**
+ * The operator may have put the database elsewhere, with a link in its place: what is linked to is what holds the data.
+ */
 const maybeLinked = /^(?:waybeam|positions)\.db/;
 
 const foreignAdvice =
@@ -32,9 +34,10 @@ const openAdvice =
   "Take the rights of others away (chmod go-rwx), or choose a folder of the service's own by WAYBEAM_DATA.";
 
 /**
- * Makes sure that only their owner can read the data folder and the service's files in it, whoever made them. The log says what was mended.
- * What can't be mended is logged with advice and does not stop the start: volumes of containers often belong to another user, and the files in them are closed all the same.
- * `uid`: of the user that runs the service. Undefined on systems without user ids and these modes.
+ * Makes sure that only their owner can read the data folder and the service's files in it, whoever made them. The log
+ * says what was mended. What can't be mended is logged with advice and does not stop the start: volumes of containers
+ * often belong to another user, and the files in them are closed all the same. `uid`: of the user that runs the
+ * service. Undefined on systems without user ids and these modes.
  */
 export function closeToOthers(directory: string, uid: number | undefined, log: Log): void {
   if (uid === undefined) return;
@@ -80,7 +83,10 @@ function closed(path: string, { mode }: { readonly mode: number }, mended: strin
   return true;
 }
 
-/** Makes a file that only its owner reads, whatever the umask says; one that is there stays as it is. SQLite gives its log and index the same mode. */
+/**
+ * Makes a file that only its owner reads, whatever the umask says; one that is there stays as it is. SQLite gives its
+ * log and index the same mode.
+ */
 export function makePrivate(file: string): void {
   let descriptor: number;
   try {
@@ -102,8 +108,9 @@ export function writePrivate(file: string, text: string): void {
 }
 
 /**
- * Replaces a file by one that only its owner can read. Afterwards the new text is whole and on disk, or the old file is unchanged. A file that the superuser writes gets the
- * owner of the old file, or else of the folder, so that the service can read it.
+ * Replaces a file by one that only its owner can read. Afterwards the new text is whole and on disk, or the old file is
+ * unchanged. A file that the superuser writes gets the owner of the old file, or else of the folder, so that the
+ * service can read it.
  */
 export function replacePrivate(file: string, text: string): void {
   const made = `${file}.new`;

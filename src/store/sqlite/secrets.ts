@@ -15,7 +15,10 @@ async function hasSettings(database: Kysely<Schema>): Promise<boolean> {
   return tables.rows.length > 0;
 }
 
-/** Rewrites the database, because gaps of its pages, and its log, still hold the secrets in plain text or under an older key. */
+/**
+ * Rewrites the database, because gaps of its pages, and its log, still hold the secrets in plain text or under an older
+ * key.
+ */
 async function wipe(database: Kysely<Schema>, log: Log): Promise<void> {
   const { rows } = await sql<{ size: number }>`
     select page_count * page_size as size from pragma_page_count, pragma_page_size`.execute(database);

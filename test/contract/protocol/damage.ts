@@ -77,7 +77,10 @@ function endure(protocol: AnyProtocol, vector: Vector, pieces: readonly Uint8Arr
     replay.message(next).forEach(assertWellFormed);
 }
 
-/** Most bytes of one message, a limit on what a connection that never ends one can cost. A phone's batch over HTTP is the longest known. */
+/**
+ * Most bytes of one message, a limit on what a connection that never ends one can cost. A phone's batch over HTTP is
+ * the longest known.
+ */
 const maximumFrame = 320 * 1024;
 
 /** What a bad line, a bad device or an attacker does to the bytes. */
@@ -170,9 +173,10 @@ function toldBy(effects: readonly Effect[]): string {
 const isBadChecksum = (effect: Effect): boolean => effect.type === "failure" && effect.cause === "badChecksum";
 
 /**
- * Whether a checksum covers a byte is seen from the message itself: most bits of the byte give `badChecksum`. One bit may do so where none
- * is covered: with another type or one comma less, a checksum is looked for elsewhere. All between the first and the last covered byte is
- * covered, so nothing but failures may come of it, or what the message tells as it is.
+ * Whether a checksum covers a byte is seen from the message itself: most bits of the byte give `badChecksum`. One bit
+ * may do so where none is covered: with another type or one comma less, a checksum is looked for elsewhere. All between
+ * the first and the last covered byte is covered, so nothing but failures may come of it, or what the message tells as
+ * it is.
  */
 function flipBits(protocol: AnyProtocol, vector: Vector, index: number, message: Uint8Array): void {
   const whole = decodeDamaged(protocol, vector, index, message);

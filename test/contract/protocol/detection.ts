@@ -3,7 +3,10 @@ import { startsHttp } from "../../../src/wire/http.ts";
 import type { AnyProtocol } from "../../../src/wire/protocol.ts";
 import type { Vector } from "../../support/vectors.ts";
 
-/** Whether a connection may begin with the vector's first message: its device is still unknown, and the message is the protocol's own. */
+/**
+ * Whether a connection may begin with the vector's first message: its device is still unknown, and the message is the
+ * protocol's own.
+ */
 export function opensConnection(vector: Vector): boolean {
   const first = vector.effects[0] ?? [];
   return vector.input.device === undefined && first.some((effect) => effect.type !== "failure");

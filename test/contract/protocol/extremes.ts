@@ -43,7 +43,10 @@ const extremeTexts = [
   "x".repeat(3000),
 ] as const;
 
-/** Bytes that are no usual number in one of the forms that protocols have: integers at their ends, doubles and floats that are not finite, BCD that is none. */
+/**
+ * Bytes that are no usual number in one of the forms that protocols have: integers at their ends, doubles and floats
+ * that are not finite, BCD that is none.
+ */
 const extremeBytes = [
   "00",
   "7f",
@@ -170,7 +173,10 @@ export const extremeChecks: readonly Check[] = [
   },
 ];
 
-/** Effects of a damaged message after those before it, without looking at its checksum: what stands under one is to be read too. */
+/**
+ * Effects of a damaged message after those before it, without looking at its checksum: what stands under one is to be
+ * read too.
+ */
 function decode(protocol: AnyProtocol, given: Vector, index: number, damaged: Uint8Array): readonly Effect[] {
   const vector: Vector = {
     ...given,

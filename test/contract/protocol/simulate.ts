@@ -47,7 +47,10 @@ const commandText = fc.string({
   maxLength: 300,
 });
 
-/** A connection of the simulated device: its bytes are cut and decoded as the gateway would, its answers read as the device would. */
+/**
+ * A connection of the simulated device: its bytes are cut and decoded as the gateway would, its answers read as the
+ * device would.
+ */
 class Simulation {
   readonly #protocol: AnyProtocol;
   readonly #device: SimulatedDevice;
@@ -186,9 +189,9 @@ export const simulateChecks: readonly Check[] = [
       if (simulate?.obey === undefined) return;
       const { obey } = simulate;
       // Every protocol at hand takes such texts, but those whose commands are bytes: these take their examples. V and a
-      // digit is what H02 calls messages and answers, LK and TKQ are messages of watches, P and S with two digits confirm
-      // what a JT600 sent: no device takes them for commands. Single letters are Coban's commands, some of which
-      // positions answer.
+      // digit is what H02 calls messages and answers, LK and TKQ are messages of watches, P and S with two digits
+      // confirm what a JT600 sent: no device takes them for commands. Single letters are Coban's commands, some of
+      // which positions answer.
       const words = fc
         .stringMatching(/^[A-UW-Z][A-Z0-9]{1,5}(,[0-9]{1,3}){0,2}$/)
         .filter((each) => !/^(?:LK|TKQ|[PS]\d\d)\b/.test(each));

@@ -3,7 +3,9 @@ import type { Expected, RecordedFix } from "./line.ts";
 
 const kilometresPerKnot = 1.852;
 
-/** How near a fix must be: time ms, coordinates degrees (with the noise of a difference), speed km/h, course degrees. */
+/**
+ * How near a fix must be: time ms, coordinates degrees (with the noise of a difference), speed km/h, course degrees.
+ */
 const tolerance = { time: 1000, coordinate: 1.001e-5, speed: 0.6, course: 1 };
 
 /** What differs between the effects of a message and what the other server decoded of it; empty where they agree. */
@@ -59,7 +61,10 @@ function compareFix(fix: Fix, expected: RecordedFix): string[] {
   return differences;
 }
 
-/** What differs between the replies of a message and those recorded. Without a record the manual decides, and nothing is compared. */
+/**
+ * What differs between the replies of a message and those recorded. Without a record the manual decides, and nothing is
+ * compared.
+ */
 export function compareReplies(effects: readonly Effect[], recorded: readonly string[] | undefined): readonly string[] {
   if (recorded === undefined) return [];
   const given = effects.flatMap((effect) => (effect.type === "reply" ? [effect.bytes] : []));
@@ -91,7 +96,9 @@ function compareReply(given: Uint8Array | undefined, recorded: string): string[]
   return same ? [] : difference;
 }
 
-/** What of a reply does not depend on the time: of a text all but its digits, of bytes the first four and the length. */
+/**
+ * What of a reply does not depend on the time: of a text all but its digits, of bytes the first four and the length.
+ */
 function shape(hex: string, recorded: string): string {
   if (recorded.startsWith("text:")) return Buffer.from(hex, "hex").toString("latin1").replaceAll(/\d/g, "0");
   return `${hex.slice(0, 8)} ${hex.length}`;

@@ -47,7 +47,10 @@ export interface RecordedNetwork {
   }[];
 }
 
-/** One entry of what the other server decoded. `noFix`: no position of its own. Speed in knots; an absent number is 0 or not given. */
+/**
+ * One entry of what the other server decoded. `noFix`: no position of its own. Speed in knots; an absent number is 0 or
+ * not given.
+ */
 export interface RecordedFix {
   readonly noFix?: true;
   readonly time: string;

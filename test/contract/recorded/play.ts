@@ -22,7 +22,9 @@ type Judged = Omit<Verdict, "line">;
 
 const noReadings: ReadingTally = { agreed: 0, differ: [] };
 
-/** Plays all the lines of a protocol: those of one unit on one connection, in order, its device known from the start. */
+/**
+ * Plays all the lines of a protocol: those of one unit on one connection, in order, its device known from the start.
+ */
 export function playAll(protocol: AnyProtocol, lines: readonly RecordedLine[], sheet: Sheet): readonly Verdict[] {
   const units = Map.groupBy(lines, (line) => line.unit);
   return [...units.values()].flatMap((unit) => {
@@ -87,7 +89,10 @@ function asserted(effects: readonly Effect[], { kind, expected }: RecordedLine):
   return [compareReading(effects, expected.key, value ?? null)].filter((text) => text !== undefined);
 }
 
-/** The recorded message must be among those that we cut, with or without delimiters and escapes; bytes that are no message may be passed over. */
+/**
+ * The recorded message must be among those that we cut, with or without delimiters and escapes; bytes that are no
+ * message may be passed over.
+ */
 function frameDecoder(protocol: AnyProtocol, line: RecordedLine, sheet: Sheet): readonly string[] | undefined {
   const bytes = messageBytes(line);
   const { expected } = line;
@@ -97,7 +102,10 @@ function frameDecoder(protocol: AnyProtocol, line: RecordedLine, sheet: Sheet): 
   return cuts.includes(wanted) ? [] : [`cut ${cuts[0] ?? "nothing"}, expected ${wanted}`];
 }
 
-/** What the framer makes of the bytes: each message without and with its delimiters and with what is passed over before it, and each skip. */
+/**
+ * What the framer makes of the bytes: each message without and with its delimiters and with what is passed over before
+ * it, and each skip.
+ */
 function cutsOf({ framer: { next, settle } }: AnyProtocol, bytes: Uint8Array): readonly Uint8Array[] {
   const cuts: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; ) {

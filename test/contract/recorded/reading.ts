@@ -28,8 +28,9 @@ export function tallyReadings(effects: readonly Effect[], decoded: readonly Reco
 }
 
 /**
- * What is wrong with the one reading that is asserted of a message; undefined where we have it. A name that is no reading of our catalogue stands
- * under its manual's name in the attributes, which can't be known here, so there the value is looked for under any name.
+ * What is wrong with the one reading that is asserted of a message; undefined where we have it. A name that is no
+ * reading of our catalogue stands under its manual's name in the attributes, which can't be known here, so there the
+ * value is looked for under any name.
  */
 export function compareReading(effects: readonly Effect[], key: string, value: Value | null): string | undefined {
   const reports = effects.filter((effect) => effect.type === "fix" || effect.type === "readings");
@@ -82,8 +83,8 @@ function same(actual: Value | undefined, expected: Value | null): boolean {
 }
 
 /**
- * Whether the value stands under any name; of a number also its thousandth, since that server keeps some values in mV or m, and its hex, since
- * manuals give bit fields so.
+ * Whether the value stands under any name; of a number also its thousandth, since that server keeps some values in mV
+ * or m, and its hex, since manuals give bit fields so.
  */
 function anywhere(report: Report, value: Value): boolean {
   const forms = typeof value === "number" ? [value, value / 1000, value.toString(16)] : [value];

@@ -9,17 +9,32 @@ export interface KnownDifference {
   readonly reason: string;
 }
 
-/** What a protocol's lines need to be compared: `test/contract/differences/<id>.json`. Each protocol has a file of its own, and none is needed where nothing is said. */
+/**
+ * What a protocol's lines need to be compared: `test/contract/differences/<id>.json`. Each protocol has a file of its
+ * own, and none is needed where nothing is said.
+ */
 export interface Sheet {
   /** Names of its files in the folder of vectors; absent: its id. */
   readonly files?: readonly string[];
-  /** The text that a user gives for a command which the recordings only name, with their attributes in braces: `{ "engineStop": "RELAY,1", "sosNumber": "SOS{index}" }`. */
+  /**
+   * The text that a user gives for a command which the recordings only name, with their attributes in braces: `{
+   * "engineStop": "RELAY,1", "sosNumber": "SOS{index}" }`.
+   */
   readonly commands?: Readonly<Record<string, string>>;
-  /** The tag `format` of the device for a recorded `config` (as JSON text) that is neither `modelOverride` nor `form` nor `format`. */
+  /**
+   * The tag `format` of the device for a recorded `config` (as JSON text) that is neither `modelOverride` nor `form`
+   * nor `format`.
+   */
   readonly formats?: Readonly<Record<string, string>>;
-  /** Hex of escape sequences and of what they stand for, where the other server's framer takes them out and ours leaves that to the decoder. */
+  /**
+   * Hex of escape sequences and of what they stand for, where the other server's framer takes them out and ours leaves
+   * that to the decoder.
+   */
   readonly escapes?: readonly (readonly [escaped: string, plain: string])[];
-  /** Bytes of replies that are not compared (negative: from the end), where that server fills them wrongly or by messages that are not among the lines. */
+  /**
+   * Bytes of replies that are not compared (negative: from the end), where that server fills them wrongly or by
+   * messages that are not among the lines.
+   */
   readonly replyBytes?: { readonly uncompared: readonly number[]; readonly reason: string };
   /** The recorded messages of decoders stand without their escapes, which are put in again. */
   readonly unescaped?: true;

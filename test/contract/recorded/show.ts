@@ -1,4 +1,5 @@
-// ./scripts/node test/contract/recorded/show.ts PROTOCOL [readings] [UNIT SEQ]: the recorded lines that we decode otherwise, with the bytes, what was recorded and what we make of it.
+// ./scripts/node test/contract/recorded/show.ts PROTOCOL [readings] [UNIT SEQ]: the recorded lines that we decode
+// otherwise, with the bytes, what was recorded and what we make of it.
 import { effectJson } from "../../../src/model/effect-json.ts";
 import { protocolById } from "../../../src/protocols/index.ts";
 import { messageBytes } from "./line.ts";

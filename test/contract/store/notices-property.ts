@@ -50,7 +50,9 @@ const someAction = fc.oneof(
 );
 type Action = typeof someAction extends fc.Arbitrary<infer T> ? T : never;
 
-/** The plainest model of one device's outbox: the notices as they must be, and how many places of each day are taken. */
+/**
+ * The plainest model of one device's outbox: the notices as they must be, and how many places of each day are taken.
+ */
 class OutboxModel {
   readonly device: number;
   readonly notices: Notice[] = [];

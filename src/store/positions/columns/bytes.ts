@@ -9,7 +9,10 @@ export class BlockDamaged extends RecordsDamaged {
 const two28 = 0x1000_0000;
 /** The most bytes of a whole number. */
 export const mostVarint = 8;
-/** Bytes of the buffers that columns of numbers share: an array with a buffer of its own takes as long to make as 300 numbers take to read. */
+/**
+ * Bytes of the buffers that columns of numbers share: an array with a buffer of its own takes as long to make as 300
+ * numbers take to read.
+ */
 const roomBytes = 32 * 1024;
 
 /** Appends a whole number from 0 to 2^53 - 1: seven bits a byte, the lowest first (LEB128). */

@@ -8,8 +8,9 @@ import { putNumbers, readConstant, readNumbers } from "./numbers.ts";
 import { TextColumn, TextsRead } from "./texts.ts";
 
 /*
- * The extras of a block's records. A record's extras are a shape and the values in the shape's gaps. The shape is the JSON text with one character, the gap, in place of
- * each number and of each text but "true" and "false". Values of the same name make one column, whatever their shapes. In a block's body (numbers are varints):
+ * The extras of a block's records. A record's extras are a shape and the values in the shape's gaps. The shape is the
+ * JSON text with one character, the gap, in place of each number and of each text but "true" and "false". Values of the
+ * same name make one column, whatever their shapes. In a block's body (numbers are varints):
  *   the number of shapes; for each, its text after its length, and for each gap the index of its column
  *   the number of columns; for each, u8 kind, and the number of its values
  *   a column that has each record's shape; then the columns
@@ -221,7 +222,10 @@ interface ColumnRead {
   readonly texts: TextsRead | undefined;
   /** The value that all records share, as the JSON text has it. Undefined when the values differ. */
   readonly constant: Buffer | undefined;
-  /** Index of the present record's value where the record's shape has this column. Otherwise the index of the next value. */
+  /**
+   * Index of the present record's value where the record's shape has this column. Otherwise the index of the next
+   * value.
+   */
   next: number;
 }
 
@@ -329,7 +333,10 @@ function mostGaps(texts: readonly { readonly places: readonly number[] }[]): num
   return texts.reduce((most, { places }) => Math.max(most, places.length), 0);
 }
 
-/** Values that are the same in all records become part of the pieces: most of what a tracker reports beside its position seldom changes. */
+/**
+ * Values that are the same in all records become part of the pieces: most of what a tracker reports beside its position
+ * seldom changes.
+ */
 function shapeOf(text: string, places: readonly number[], columns: readonly ColumnRead[]): ShapeRead {
   const gaps: GapRead[] = [];
   const seen = new Map<ColumnRead, number>();

@@ -99,7 +99,10 @@ function unzigzag(value: number): number {
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }
 
-/** Reads a column of `count` equal numbers and returns that number. Reads nothing and returns undefined when the column has another form or is empty. */
+/**
+ * Reads a column of `count` equal numbers and returns that number. Reads nothing and returns undefined when the column
+ * has another form or is empty.
+ */
 export function readConstant(body: BodyReader, count: number): number | undefined {
   return count > 0 && body.bytes[body.at] === constant ? readNumbers(body, 1)[0] : undefined;
 }
@@ -120,7 +123,10 @@ export function readNumbers(body: BodyReader, count: number): Float64Array {
   return values;
 }
 
-/** Reads steps and adds them up. Opening a block spends most of its time here. Most steps take one or two bytes, which are read without a call. */
+/**
+ * Reads steps and adds them up. Opening a block spends most of its time here. Most steps take one or two bytes, which
+ * are read without a call.
+ */
 function readSteps(body: BodyReader, values: Float64Array, isAccelerated: boolean, scale: number): void {
   const { bytes } = body;
   let { at } = body;

@@ -3,7 +3,8 @@ import { BlockDamaged, type BodyReader, putSized, putVarint } from "./bytes.ts";
 import { putNumbers, readConstant, readNumbers } from "./numbers.ts";
 
 /*
- * A column of texts: the number of different texts (varint), each text after its length, then a column of numbers that says which text each record has.
+ * A column of texts: the number of different texts (varint), each text after its length, then a column of numbers that
+ * says which text each record has.
  */
 
 /** Gathers a column of texts and keeps each different text once. */

@@ -5,8 +5,9 @@ import { bucketCount } from "../../../ports/processes.ts";
 const noExtras = ',"attributes":{';
 
 /**
- * Appends rows in the order of their keys, so that two writers never wait for each other in a ring. `$1` and further: the arrays of `columnsOf`, who appends, which shares it follows, and the
- * arrays of `spansOf`. Returns the number of the commit.
+ * Appends rows in the order of their keys, so that two writers never wait for each other in a ring. `$1` and further:
+ * the arrays of `columnsOf`, who appends, which shares it follows, and the arrays of `spansOf`. Returns the number of
+ * the commit.
  */
 export const appendRows = `
   with batch as (select nextval('position_commit') as commit),

@@ -150,7 +150,10 @@ export class PostgresPositions implements PositionStore {
     return again(once, hasMetAnother);
   }
 
-  /** Tries whether positions could be written. A small row finds room on a full disk, too, in a page that has some. So once the disk was full, much is written. */
+  /**
+   * Tries whether positions could be written. A small row finds room on a full disk, too, in a page that has some. So
+   * once the disk was full, much is written.
+   */
   async check(): Promise<void> {
     await this.#inTransaction(async (client) => {
       await client.query("savepoint before");

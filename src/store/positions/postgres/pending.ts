@@ -37,7 +37,9 @@ interface PendingRow {
   readonly last: string;
 }
 
-/** Rows of `position_pending`: this process's places, and the rows behind each, which it deletes when they are followed. */
+/**
+ * Rows of `position_pending`: this process's places, and the rows behind each, which it deletes when they are followed.
+ */
 export class PendingRows {
   readonly #processes: Follows;
   readonly #ask: Ask;

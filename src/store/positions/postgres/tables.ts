@@ -1,11 +1,13 @@
 import type { PoolClient } from "pg";
 
 /*
- * position        what trackers said, as any SQL tool reads it. `readings` is `json` and not `jsonb`: it keeps the text as it was said, and refuses no character that JSON allows.
- *                 `arrival` orders records of one moment, and is no cursor: a higher number may be visible before a lower one.
- * position_pending   a row for each commit and share of the devices that nobody is known to have followed: its devices, and event times of the first and the last position of each.
- *                    `holder` is the process that knows of it; null: none does yet
- * position_kept   the event time from which on positions of a device are kept, where some were deleted
+ * - `position`: what trackers said, as any SQL tool reads it. `readings` is `json` and not `jsonb`: it keeps the text
+ *   as it was said, and refuses no character that JSON allows. `arrival` orders records of one moment. It is no cursor:
+ *   a higher number may be visible before a lower one.
+ * - `position_pending`: a row for each commit and share of the devices that nobody is known to have followed: its
+ *   devices, and event times of the first and the last position of each. `holder` is the process that knows of it;
+ *   null: none does yet.
+ * - `position_kept`: the event time from which on positions of a device are kept, where some were deleted.
  */
 const tables = `
   create sequence if not exists position_commit;

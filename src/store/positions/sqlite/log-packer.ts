@@ -17,7 +17,10 @@ interface LoadedRow {
 export class LogPacker {
   readonly #reader: LogReader;
   #rows: LoadedRow[] = [];
-  /** Where each device's records are: index of the row and place in its directory, in turn. Plain numbers, since there may be millions. */
+  /**
+   * Where each device's records are: index of the row and place in its directory, in turn. Plain numbers, since there
+   * may be millions.
+   */
   #parts = new Map<DeviceKey, number[]>();
   #through = 0;
 

@@ -212,7 +212,10 @@ function pageOf(records: Iterable<Merge>, limit: number): Omit<ReadAnswer, "unre
   return { records: sink.cut(), next: undefined };
 }
 
-/** Of each device of a row: its key, and event times of its first and its last record. Undefined where the directory is damaged. */
+/**
+ * Of each device of a row: its key, and event times of its first and its last record. Undefined where the directory is
+ * damaged.
+ */
 function spansOf(data: Uint8Array): Float64Array | undefined {
   try {
     const row = new LogRow(data);

@@ -90,7 +90,10 @@ export interface ReadAnswer {
 export interface PositionReaderCalls {
   /** Rows of the log behind a number, up to another: some at a time. None: there are no more. */
   readonly scan: Call<{ readonly after: number; readonly through: number }, readonly RowContents[]>;
-  /** Devices with blocks of rows behind a number: of each its key, and event times of the first and the last record of these blocks. */
+  /**
+   * Devices with blocks of rows behind a number: of each its key, and event times of the first and the last record of
+   * these blocks.
+   */
   readonly packedBehind: Call<number, Float64Array<ArrayBuffer>>;
   readonly read: Call<ReadRequest, ReadAnswer>;
   readonly render: Call<RenderRequest, RenderedPage>;

@@ -252,7 +252,10 @@ export class SqlitePositions implements PositionStore {
     return { ...page, ...(next && { next }) };
   }
 
-  /** Rows of the log for the next records of a range. The page ends before `end`, where further rows begin: a device may have very many. */
+  /**
+   * Rows of the log for the next records of a range. The page ends before `end`, where further rows begin: a device may
+   * have very many.
+   */
   #rowsOf(device: DeviceKey, { from, to, after }: PositionRange): { readonly rows: RowPlace[]; readonly end: number } {
     const begin = Math.max(from, after?.time ?? from);
     const rows = this.#places.of(device, begin, to);

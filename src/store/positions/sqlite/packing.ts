@@ -25,7 +25,10 @@ export interface PackingResult {
   damaged: number;
 }
 
-/** Moves all rows of the log up to a number into blocks. It can stop at any moment: what is in both is read once, and packed again. */
+/**
+ * Moves all rows of the log up to a number into blocks. It can stop at any moment: what is in both is read once, and
+ * packed again.
+ */
 export class Packing {
   readonly #writer: WorkerLink<PositionWriterCalls>;
   readonly #packer: WorkerLink<PositionPackerCalls>;

@@ -1,9 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 
 /*
- * log         a commit each row, see `log-row.ts`. No number is used again: `log_end` has the highest that was deleted, and the one up to which everything is followed. (`autoincrement` would write a page more with each commit.)
- * block       packed records of a device, see `block.ts`. A rowid table and an index that answers which blocks overlap a range without reading any of them.
- * kept        the event time from which on records of a device are kept, where some were deleted
+ * - `log`: a commit each row, see `log-row.ts`. No number is used again: `log_end` has the highest that was deleted,
+ *   and the one up to which everything is followed. (`autoincrement` would write a page more with each commit.)
+ * - `block`: packed records of a device, see `block.ts`. A rowid table, and an index that answers which blocks overlap
+ *   a range without reading any of them.
+ * - `kept`: the event time from which on records of a device are kept, where some were deleted.
  */
 const tables = `
   create table if not exists log (seq integer primary key, data blob not null);

@@ -1,4 +1,7 @@
-/** Lets one caller at a time use the writer, so that a commit never lands inside another's open transaction. Callers have their turns in the order in which they ask. */
+/**
+ * Lets one caller at a time use the writer, so that a commit never lands inside another's open transaction. Callers
+ * have their turns in the order in which they ask.
+ */
 export class Mutex {
   #last: Promise<void> = Promise.resolve();
 

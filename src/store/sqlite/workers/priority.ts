@@ -5,8 +5,8 @@ import { constants, getPriority, platform, setPriority } from "node:os";
 const nicer = 10;
 
 /**
- * Lets the calling thread give way to all others of the process. Linux gives each thread a priority of its own (setpriority(2), "C library/kernel differences");
- * elsewhere this does nothing.
+ * Lets the calling thread give way to all others of the process. Linux gives each thread a priority of its own
+ * (setpriority(2), "C library/kernel differences"); elsewhere this does nothing.
  */
 export function giveWay(): void {
   if (platform() !== "linux") return;

@@ -25,7 +25,10 @@ type Handlers<C extends Calls<C>, Opened> = {
   ) => C[K]["answer"] | Handed<C[K]["answer"]>;
 };
 
-/** Answers calls until `close` was answered. `open`: opens the file that the worker was started for, by the first call, so that a failure to open is that call's answer. */
+/**
+ * Answers calls until `close` was answered. `open`: opens the file that the worker was started for, by the first call,
+ * so that a failure to open is that call's answer.
+ */
 export function serve<C extends Calls<C>, Opened extends { readonly database: DatabaseSync }>(
   open: (file: string) => Opened,
   handlers: Handlers<C, Opened>,

@@ -30,8 +30,9 @@ export interface WorkerOrder {
 }
 
 /**
- * Where a worker starts. Node's cache of compiled code holds for the thread that turned it on only: one that has it loads these files in a third of
- * the time, and without the TypeScript compiler, which takes 20 MB in each thread. So the worker turns it on too before it loads its file.
+ * Where a worker starts. Node's cache of compiled code holds for the thread that turned it on only: one that has it
+ * loads these files in a third of the time, and without the TypeScript compiler, which takes 20 MB in each thread. So
+ * the worker turns it on too before it loads its file.
  */
 function startOf(file: URL): URL {
   const cache = getCompileCacheDir();
@@ -65,7 +66,10 @@ export class WorkerLink<C extends Calls<C>> {
     return this.#generation;
   }
 
-  /** Rejects with `StoreUnavailable` where the engine can't be used, or where the worker died before it answered: then the call may have been done. `transfer`: buffers that are handed over. */
+  /**
+   * Rejects with `StoreUnavailable` where the engine can't be used, or where the worker died before it answered: then
+   * the call may have been done. `transfer`: buffers that are handed over.
+   */
   call<K extends keyof C & string>(
     name: K,
     request: C[K]["request"],

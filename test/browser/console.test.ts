@@ -186,7 +186,8 @@ describe("the console in a browser", { skip: noBrowser }, () => {
     const { page } = await open();
     await signIn(page, service.email);
     await page.locator("[data-live=true]").waitFor();
-    await service.report(van, { lat: 4.72, lon: -74.0722, speed: 120 });
+    // Not so far that the place can't be right, however soon it comes.
+    await service.report(van, { lat: 4.7121, lon: -74.0722, speed: 120 });
     const card = page.locator(".rail article");
     await card.getByText("Van 1").waitFor();
     await card.getByRole("button", { name: "Acknowledge" }).click();

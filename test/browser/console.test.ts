@@ -204,7 +204,7 @@ describe("the console in a browser", { skip: noBrowser }, () => {
     await page.locator("[data-live=true]").waitFor();
     await context.setOffline(true);
     await page.locator(".banner").waitFor();
-    await service.report(van, { lat: 4.73, lon: -74.0722, speed: 66 });
+    await service.report(van, { lat: 4.7123, lon: -74.0722, speed: 66 });
     await context.setOffline(false);
     await page.locator("[role=listitem]", { hasText: "Van 1" }).getByText("66 km/h").waitFor();
     await page.locator(".banner").waitFor({ state: "detached" });

@@ -79,6 +79,65 @@ describe("positions in PostgreSQL", { skip }, () => {
     for (const store of stores) await store.close();
   });
 
+  /** The names of the months' partitions, the first of them first. */
+  const monthsIn = async (url: string) =>
+    (
+      await ask(
+        url,
+        "select relid::text as name from pg_partition_tree('position') where isleaf and relid::text <> 'position_default' order by 1",
+      )
+    ).map(({ name }) => String(name));
+  /** A moment in the middle of a month that was so many months ago. */
+  const ago = (months: number) => {
+    const now = new Date();
+    return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 15);
+  };
+  const monthOf = (time: number) => `position_${new Date(time).toISOString().slice(0, 7).replace("-", "_")}`;
+
+  it("of a month that no device keeps go with it; of another month those go that nobody keeps", async () => {
+    const url = await database();
+    const store = await opened(url);
+    const before = await monthsIn(url);
+    const records = [5, 4, 3].map((months) => said(0, { time: ago(months), receivedAt: ago(months) }));
+    await store.append([1, 2].map((device) => ({ device, records })));
+    for (const device of [1, 2]) await store.deleteBefore(device, ago(4));
+    await store.deleteBefore(1, ago(2));
+    assert.deepEqual((await readAll(store, 1)).records, []);
+    await store.deleteOld();
+    const gone = before.filter((name) => name <= monthOf(ago(5)));
+    assert.deepEqual(await monthsIn(url), before.slice(gone.length));
+    assert.deepEqual((await readAll(store, 2)).records, records.slice(1));
+    const [{ left } = {}] = await ask(url, "select count(*)::int as left from position");
+    assert.equal(left, 2);
+    // What comes of such a month is in the default partition, hidden and deleted.
+    await store.append([{ device: 3, records }]);
+    await store.append([{ device: 1, records }]);
+    await store.deleteOld();
+    assert.deepEqual((await readAll(store, 3)).records, records);
+    assert.deepEqual((await readAll(store, 1)).records, []);
+    const [{ more } = {}] = await ask(url, "select count(*)::int as more from position where device = 1");
+    assert.equal(more, 0);
+    await store.close();
+    const again = await opened(url);
+    assert.deepEqual(await monthsIn(url), before.slice(gone.length));
+    await again.close();
+  });
+
+  it("that came while their month was dropped stay, also over a kill", async () => {
+    const url = await database();
+    const store = await opened(url);
+    const records = [said(0, { time: ago(5), receivedAt: ago(5) })];
+    await store.append([{ device: 1, records }]);
+    await store.deleteBefore(1, ago(4));
+    await store.append([{ device: 2, records }]);
+    await ask(url, `alter table position detach partition ${monthOf(ago(5))}`);
+    assert.deepEqual((await readAll(store, 2)).records, []);
+    await store.deleteOld();
+    assert.deepEqual((await readAll(store, 2)).records, records);
+    assert.ok(!(await monthsIn(url)).includes(monthOf(ago(5))));
+    await store.close();
+  });
+
   it("of a clock that is ahead have their month when it comes", async () => {
     const url = await database();
     const before = await opened(url);

@@ -31,6 +31,7 @@ import {
   recordOf,
   spansOf,
 } from "./columns.ts";
+import { deleteOld } from "./old-months.ts";
 import { type Follows, PendingRows } from "./pending.ts";
 import { makeMonths, makeTables } from "./tables.ts";
 
@@ -48,19 +49,20 @@ export interface PostgresPositionsOptions {
 const usualConnections = 4;
 /** How often partitions of new months are made, ms. */
 const monthsMs = 86_400_000;
+/** So long after a start, and after old positions were hidden, they are deleted, ms: mostly those of many devices. */
+const deleteAfterMs = 60_000;
 /** A page ends behind so many bytes of readings. */
 const pageBytes = 1024 * 1024;
 /** Rows of a page that are read at once at first, while nobody knows how long they are. */
 const firstRows = 256;
+/** Rows of a device that are deleted in a transaction. */
+const rowsAtOnce = 10_000;
 /** Who has the database alone. */
 const alone: Follows = { name: "alone", follows: () => true };
 /** Rows of each device that are read with those of others; of a device with more, all are read alone. */
 const eachRows = 32;
 /** What a row takes beside its readings, bytes. */
 const rowBytes = 100;
-/** Rows that are deleted in a transaction. */
-const rowsAtOnce = 10_000;
-
 const tryRow =
   "insert into position (device, time, key, arrival, received_at, valid) values (0, now(), 0, 0, now(), false)";
 /** Sorts more than it may keep in memory: some megabytes go to the disk, and are deleted at once. */
@@ -95,6 +97,9 @@ export class PostgresPositions implements PositionStore {
   /** Something found the disk full, and no check since found room. */
   #isFull = false;
   #timer: NodeJS.Timeout | undefined;
+  #deleting: NodeJS.Timeout | undefined;
+  #old: Promise<void> | undefined;
+  #isClosing = false;
 
   constructor(pool: ServerPool, log: Log, processes: Follows) {
     this.#pool = pool;
@@ -110,6 +115,7 @@ export class PostgresPositions implements PositionStore {
     await this.#makeMonths();
     const makeMore = () => this.#makeMonths().catch((error: unknown) => this.#tellNoMonths(error));
     this.#timer = setInterval(makeMore, monthsMs).unref();
+    this.#deleteLater();
   }
 
   async #makeMonths(): Promise<void> {
@@ -267,11 +273,39 @@ export class PostgresPositions implements PositionStore {
         [device, moment],
       ),
     );
+    if (moment === Number.POSITIVE_INFINITY) await this.#deleteDevice(device);
+    else this.#deleteLater();
+  }
+
+  async #deleteDevice(device: DeviceKey): Promise<void> {
     const deletion = `
-      with old as (select time, key from position where device = $1 and time < to_timestamp($2::float8 / 1000) limit ${rowsAtOnce})
+      with old as (select time, key from position where device = $1 limit ${rowsAtOnce})
       delete from position using old where device = $1 and position.time = old.time and position.key = old.key`;
     for (let deleted = rowsAtOnce; deleted === rowsAtOnce; )
-      deleted = (await this.#try("sent", () => this.#pool.query(deletion, [device, moment]))).rowCount ?? 0;
+      deleted = (await this.#try("sent", () => this.#pool.query(deletion, [device]))).rowCount ?? 0;
+  }
+
+  #deleteLater(): void {
+    this.#deleting ??= setTimeout(() => {
+      this.#deleting = undefined;
+      this.deleteOld().catch((error: unknown) =>
+        this.#isClosing
+          ? undefined
+          : this.#log.warn({ error: String(error) }, "old positions can't be deleted now; they are hidden"),
+      );
+    }, deleteAfterMs).unref();
+  }
+
+  /** Deletes the positions that are hidden. */
+  deleteOld(): Promise<void> {
+    this.#old ??= deleteOld(async (work) => {
+      // What is left of it is deleted after the next start.
+      if (this.#isClosing) throw new StoreUnavailable("the positions are closed");
+      await this.#inTransaction(work);
+    }).finally(() => {
+      this.#old = undefined;
+    });
+    return this.#old;
   }
 
   figures(): PositionFigures {
@@ -285,6 +319,9 @@ export class PostgresPositions implements PositionStore {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    clearTimeout(this.#deleting);
+    this.#isClosing = true;
+    await this.#old?.catch(() => undefined);
     await this.#forgetting;
     if (!this.#pool.ending) await this.#pool.endIn(usualTimes.connect);
   }

@@ -26,22 +26,31 @@ const tables = `
 /** Any number: sessions that make tables or partitions wait for each other by it. */
 const lock = 0x57_41_59_50;
 
-/** What was said has a partition for its month. What is older or newer than these goes to the default partition. */
+/**
+ * What was said has a partition for its month. What is older or newer than these goes to the default partition. Months
+ * that are over are made with the first ones only: when nobody keeps anything of one, it is dropped.
+ */
 const [monthsBehind, monthsAhead] = [12, 2];
+
+/** One transaction at a time makes or drops partitions. */
+export async function lockMonths(client: PoolClient): Promise<void> {
+  await client.query(`select pg_advisory_xact_lock(${lock})`);
+}
 
 /** Makes the tables where they are not there, in a transaction of the caller. */
 export async function makeTables(client: PoolClient): Promise<void> {
-  await client.query(`select pg_advisory_xact_lock(${lock})`);
+  await lockMonths(client);
   await client.query(tables);
 }
 
 /** Makes the partitions of the months around now that are not there, in a transaction of the caller. */
 export async function makeMonths(client: PoolClient): Promise<void> {
-  await client.query(`select pg_advisory_xact_lock(${lock})`);
+  await lockMonths(client);
   const { rows } = await client.query<{ name: string; from: string; to: string }>(`
     select 'position_' || to_char(month, 'YYYY_MM') as name, to_char(month, 'YYYY-MM-DD') || ' 00:00:00+00' as from,
       to_char(month + interval '1 month', 'YYYY-MM-DD') || ' 00:00:00+00' as to
-    from generate_series(date_trunc('month', now() at time zone 'utc') - interval '${monthsBehind} months',
+    from generate_series(date_trunc('month', now() at time zone 'utc') - interval '1 month' *
+        case (select count(*) from pg_inherits where inhparent = 'position'::regclass) when 1 then ${monthsBehind} else 0 end,
       date_trunc('month', now() at time zone 'utc') + interval '${monthsAhead} months', interval '1 month') as month
     where to_regclass('position_' || to_char(month, 'YYYY_MM')) is null`);
   for (const month of rows) await makeMonth(client, month);

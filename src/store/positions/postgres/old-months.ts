@@ -1,0 +1,109 @@
+import type { PoolClient } from "pg";
+import { lockMonths } from "./tables.ts";
+
+/** What works in a transaction of its own, and is tried again where it met another one. */
+export type InTransaction = (work: (client: PoolClient) => Promise<void>) => Promise<void>;
+
+/** Rows that are deleted in a transaction. */
+const rowsAtOnce = 10_000;
+/** A month that somebody reads for longer is dropped the next time: whoever appends would wait behind, ms. */
+const lockMs = 1000;
+const defaultPartition = "position_default";
+
+interface Month {
+  /** `position_2026_11`, of which nothing needs to be quoted. */
+  readonly name: string;
+  /** When it ends. */
+  readonly to: string;
+  readonly isAttached: boolean;
+}
+
+/**
+ * Deletes what `position_kept` hides. A month of which no device keeps anything is dropped, whole and at once. Of other
+ * months, the rows of those devices go that keep nothing of it. So what is hidden is gone from the disk within a month.
+ */
+export async function deleteOld(inTransaction: InTransaction): Promise<void> {
+  const months: Month[] = [];
+  await inTransaction(async (client) => {
+    months.splice(0, months.length, ...(await monthsOf(client)));
+  });
+  for (const month of months) {
+    let isKept = false;
+    await inTransaction(async (client) => {
+      isKept = month.isAttached && (await isKeptBySome(client, month));
+    });
+    if (isKept) await deleteRows(inTransaction, month.name, `kept.since >= '${month.to}'`, "true");
+    else await drop(inTransaction, month);
+  }
+  await deleteRows(inTransaction, defaultPartition, "true", "own.time < kept.since");
+}
+
+/** The months that have ended, those included that were detached and not dropped: the process was killed in between. */
+async function monthsOf(client: PoolClient): Promise<readonly Month[]> {
+  const { rows } = await client.query<Month>(String.raw`
+    select * from (
+      select relname as name, to_char(to_date(right(relname, 7), 'YYYY_MM') + interval '1 month', 'YYYY-MM-DD') || ' 00:00:00+00' as to,
+        relispartition as "isAttached"
+      from pg_class where relname ~ '^position_\d{4}_\d\d$' and relkind = 'r' and relnamespace = current_schema()::regnamespace
+    ) as month where "to"::timestamptz <= now() order by name`);
+  return rows;
+}
+
+/** The devices of a month that keep something of it. Their keys are found one by one in the index. */
+const keeping = ({ name, to }: Month) => `
+  with recursive own as (
+    (select device from ${name} order by device limit 1)
+    union all
+    select (select next.device from ${name} as next where next.device > own.device order by next.device limit 1)
+    from own where own.device is not null
+  ), keeping as (
+    select device, since from own left join position_kept using (device) where device is not null and (since is null or since < '${to}')
+  )`;
+
+async function isKeptBySome(client: PoolClient, month: Month): Promise<boolean> {
+  const { rows } = await client.query(`${keeping(month)} select 1 from keeping limit 1`);
+  return rows.length > 0;
+}
+
+/**
+ * First nobody can append to the month any more; then what came since it was looked at moves to the default partition,
+ * and the rest goes.
+ */
+async function drop(inTransaction: InTransaction, month: Month): Promise<void> {
+  await inTransaction(async (client) => {
+    await lockMonths(client);
+    if (!(await isPartition(client, month))) return;
+    await client.query(`set local lock_timeout = ${lockMs}`);
+    await client.query(`alter table position detach partition ${month.name}`);
+  });
+  await inTransaction(async (client) => {
+    await lockMonths(client);
+    if ((await isPartition(client, month)) !== false) return;
+    await client.query(`${keeping(month)}
+      insert into position select own.* from keeping join ${month.name} as own using (device) where own.time >= coalesce(since, '-infinity')
+      on conflict do nothing`);
+    await client.query(`drop table ${month.name}`);
+  });
+}
+
+/** Undefined: the table is gone. */
+async function isPartition(client: PoolClient, { name }: Month): Promise<boolean | undefined> {
+  const found = "select relispartition as partition from pg_class where oid = to_regclass($1)";
+  const { rows } = await client.query<{ partition: boolean }>(found, [name]);
+  return rows[0]?.partition;
+}
+
+/** Deletes some rows at a time. `which`: of these devices. `row`: these of each. */
+async function deleteRows(inTransaction: InTransaction, table: string, which: string, row: string): Promise<void> {
+  const deletion = `
+    with old as (
+      select row.* from position_kept as kept cross join lateral (
+        select own.device, own.time, own.key from ${table} as own where own.device = kept.device and ${row} limit ${rowsAtOnce}
+      ) as row where ${which} limit ${rowsAtOnce}
+    )
+    delete from ${table} as own using old where own.device = old.device and own.time = old.time and own.key = old.key`;
+  for (let deleted = rowsAtOnce; deleted === rowsAtOnce; )
+    await inTransaction(async (client) => {
+      deleted = (await client.query(deletion)).rowCount ?? 0;
+    });
+}

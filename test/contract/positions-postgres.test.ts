@@ -104,11 +104,11 @@ describe("positions in PostgreSQL", { skip }, () => {
     await store.deleteBefore(1, ago(2));
     assert.deepEqual((await readAll(store, 1)).records, []);
     await store.deleteOld();
-    const gone = before.filter((name) => name <= monthOf(ago(5)));
-    assert.deepEqual(await monthsIn(url), before.slice(gone.length));
+    const left = before.filter((name) => name !== monthOf(ago(5)));
+    assert.deepEqual(await monthsIn(url), left);
     assert.deepEqual((await readAll(store, 2)).records, records.slice(1));
-    const [{ left } = {}] = await ask(url, "select count(*)::int as left from position");
-    assert.equal(left, 2);
+    const [{ rows } = {}] = await ask(url, "select count(*)::int as rows from position");
+    assert.equal(rows, 2);
     // What comes of such a month is in the default partition, hidden and deleted.
     await store.append([{ device: 3, records }]);
     await store.append([{ device: 1, records }]);
@@ -119,7 +119,7 @@ describe("positions in PostgreSQL", { skip }, () => {
     assert.equal(more, 0);
     await store.close();
     const again = await opened(url);
-    assert.deepEqual(await monthsIn(url), before.slice(gone.length));
+    assert.deepEqual(await monthsIn(url), left);
     await again.close();
   });
 

@@ -28,12 +28,14 @@ export async function deleteOld(inTransaction: InTransaction): Promise<void> {
     months.splice(0, months.length, ...(await monthsOf(client)));
   });
   for (const month of months) {
-    let isKept = false;
-    await inTransaction(async (client) => {
-      isKept = month.isAttached && (await isKeptBySome(client, month));
-    });
-    if (isKept) await deleteRows(inTransaction, month.name, `kept.since >= '${month.to}'`, "true");
-    else await drop(inTransaction, month);
+    let found = { isFilled: true, isKept: false };
+    if (month.isAttached)
+      await inTransaction(async (client) => {
+        found = await lookAt(client, month);
+      });
+    if (found.isKept) await deleteRows(inTransaction, month.name, `kept.since >= '${month.to}'`, "true");
+    // One without rows costs nothing, and may get late ones.
+    else if (found.isFilled) await drop(inTransaction, month);
   }
   await deleteRows(inTransaction, defaultPartition, "true", "own.time < kept.since");
 }
@@ -60,9 +62,12 @@ const keeping = ({ name, to }: Month) => `
     select device, since from own left join position_kept using (device) where device is not null and (since is null or since < '${to}')
   )`;
 
-async function isKeptBySome(client: PoolClient, month: Month): Promise<boolean> {
-  const { rows } = await client.query(`${keeping(month)} select 1 from keeping limit 1`);
-  return rows.length > 0;
+/** Whether the month has rows, and whether some device keeps any of them. */
+async function lookAt(client: PoolClient, month: Month): Promise<{ isFilled: boolean; isKept: boolean }> {
+  const { rows } = await client.query<{ isFilled: boolean; isKept: boolean }>(
+    `${keeping(month)} select exists (select from ${month.name}) as "isFilled", exists (select from keeping) as "isKept"`,
+  );
+  return rows[0] ?? { isFilled: false, isKept: false };
 }
 
 /**

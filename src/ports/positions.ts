@@ -51,8 +51,8 @@ export interface PositionStore {
    */
   render(device: DeviceKey, ask: RenderAsk): Promise<RenderedPage>;
   /**
-   * Hides a device's records from before a moment, deletes them by and by, and drops what comes of that time. `Infinity`:
-   * the device is gone, and its records when this resolves. The moment never goes back.
+   * Hides a device's records from before a moment, deletes them by and by, and drops what comes of that time.
+   * `Infinity`: the device is gone, and its records when this resolves. The moment never goes back.
    */
   deleteBefore(device: DeviceKey, moment: number): Promise<void>;
   figures(): PositionFigures;

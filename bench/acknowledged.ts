@@ -46,8 +46,8 @@ async function waybeam(records: number): Promise<Load> {
 export async function acknowledged(): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const { records, limit } of [
-    { records: 1, limit: 0.6 },
-    { records: 20, limit: 0.3 },
+    { records: 1, limit: 0.75 },
+    { records: 20, limit: 0.7 },
   ]) {
     const before = await bare(records);
     const ours = await waybeam(records);

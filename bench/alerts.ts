@@ -14,8 +14,8 @@ const connections = 500;
 const zones = 1000;
 /** Rules on each device beside none, and what is left of the rate at the least. */
 const limits = [
-  { rules: 10, limit: 0.7 },
-  { rules: 100, limit: 0.4 },
+  { rules: 10, limit: 0.95 },
+  { rules: 100, limit: 0.9 },
 ] as const;
 /**
  * Rounds as short as can be, in turn, whose middle ratio counts: what else runs on the machine slows some of them down,

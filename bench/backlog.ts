@@ -51,7 +51,7 @@ async function again(): Promise<Figure> {
       name: "a fleet's hours for the third time, of the first",
       value: (rates.at(-1) ?? 0) / (rates[0] ?? 1),
       unit: "",
-      limit: 0.6,
+      limit: 0.8,
       bound: "at least",
       made: `${rates.map(rate).join(", ")}; ${loads.reduce((sum, { refused }) => sum + refused, 0)} refused`,
     };
@@ -68,7 +68,7 @@ async function backlogOf(order: "newest" | "random", name: string): Promise<Figu
       name: `a tracker's backlog ${name}, the last tenth, of the first`,
       value: first.last / first.first,
       unit: "",
-      limit: 0.7,
+      limit: 0.85,
       bound: "at least",
       made: `${rate(first.last)} of ${rate(first.first)}; ${first.acknowledged.toLocaleString("en")} positions in ${backlogSeconds} s at most`,
     };

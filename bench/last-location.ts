@@ -26,7 +26,7 @@ export async function lastLocation(): Promise<readonly Figure[]> {
         name: "last location, of a bare node:http",
         value: ours.rate / reference,
         unit: "",
-        limit: 0.65,
+        limit: 0.7,
         bound: "at least",
         made,
       },

@@ -9,7 +9,7 @@ const connections = 500;
 const rounds = 5;
 const warmupSeconds = 1;
 const seconds = 3;
-const limit = 0.7;
+const limit = 0.85;
 /** The day of the first run, some thousand positions of each tracker, 20 a packet: half of the late ones lie in it. */
 const firstDay = 20;
 

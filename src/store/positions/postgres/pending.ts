@@ -70,10 +70,14 @@ export class PendingRows {
 
   /** The place of a commit that this process appended. It noted itself as the holder in these shares. */
   async appended(commit: number, buckets: readonly number[]): Promise<number> {
-    const own = this.#ownBuckets();
-    const left = buckets.filter((bucket) => !own.includes(bucket));
-    if (left.length > 0) await this.#release(left.map((bucket) => rowOf(commit, bucket)));
-    return this.#add(buckets.filter((bucket) => own.includes(bucket)).map((bucket) => rowOf(commit, bucket)));
+    for (let kept = buckets; ; ) {
+      const own = this.#ownBuckets();
+      const left = kept.filter((bucket) => !own.includes(bucket));
+      if (left.length === 0) return this.#add(kept.map((bucket) => rowOf(commit, bucket)));
+      kept = kept.filter((bucket) => own.includes(bucket));
+      // More shares may be lost meanwhile: nobody here would follow what is noted of them then.
+      await this.#release(left.map((bucket) => rowOf(commit, bucket)));
+    }
   }
 
   #add(rows: readonly number[]): number {
@@ -103,9 +107,12 @@ export class PendingRows {
       const own = this.#ownBuckets();
       const left = taken.filter(({ bucket }) => !own.includes(bucket));
       if (left.length > 0) await this.#release(left.map(({ commit, bucket }) => rowOf(commit, bucket)));
-      const kept = taken.filter(({ bucket }) => own.includes(bucket));
+      // Some may be this process's own, whose appends were answered since the question.
+      const known = new Set(taken.length > 0 ? this.#known() : []);
+      const kept = taken.filter(({ commit, bucket }) => own.includes(bucket) && !known.has(rowOf(commit, bucket)));
+      if (kept.length === 0) continue;
       const place = this.#add(kept.map(({ commit, bucket }) => rowOf(commit, bucket)));
-      if (kept.length > 0) yield { place, spans: kept.flatMap(spansOf) };
+      yield { place, spans: kept.flatMap(spansOf) };
     }
   }
 

@@ -95,12 +95,18 @@ export class Copies {
 
   drop(key: DeviceKey): void {
     const device = this.#memory.get(key);
-    if (device !== undefined) this.#memory.drop(device);
+    if (device !== undefined) this.#drop(device);
+  }
+
+  /** If its head could not be read, that is not tried again. */
+  #drop(device: FollowedDevice): void {
+    device.left = true;
+    this.#memory.drop(device);
   }
 
   /** This process follows them now. */
   forget(buckets: readonly number[]): void {
-    for (const device of this.#memory.all()) if (buckets.includes(bucketOf(device.key))) this.#memory.drop(device);
+    for (const device of this.#memory.all()) if (buckets.includes(bucketOf(device.key))) this.#drop(device);
   }
 
   stop(): Promise<void> {

@@ -13,6 +13,7 @@ import type { Fix } from "../model/effects.ts";
 import { systemClock } from "../observe/index.ts";
 import type { AlertEngine } from "../ports/alert-engine.ts";
 import type { FreshRecord } from "../ports/follow.ts";
+import type { Unfollowed } from "../ports/positions.ts";
 import { StoreUnavailable } from "../ports/store.ts";
 import { Alone } from "../store/sqlite/alone.ts";
 import type { FollowerDeps } from "./deps.ts";
@@ -44,11 +45,21 @@ function poison(at: number): FreshRecord {
   };
 }
 
+async function* nothing(): AsyncGenerator<Unfollowed, void, undefined> {}
+
 /** A follower over stores in memory. `stored`: what reading finds. */
 function world(
   context: TestContext,
   changes: Partial<AlertEngine> = {},
-  { stored = new Map<DeviceKey, FreshRecord[]>(), follow = new MemoryFollow() } = {},
+  {
+    stored = new Map<DeviceKey, FreshRecord[]>(),
+    follow = new MemoryFollow(),
+    unfollowed = nothing,
+  }: {
+    readonly stored?: Map<DeviceKey, FreshRecord[]>;
+    readonly follow?: MemoryFollow;
+    readonly unfollowed?: () => AsyncGenerator<Unfollowed, void, undefined>;
+  } = {},
 ) {
   const failing = new Set<DeviceKey>();
   const gone = new Set<DeviceKey>();
@@ -64,7 +75,7 @@ function world(
     },
     readEach: (spans) => Promise.all(spans.map((span) => positions.read(span.device, { ...span, limit: 1000 }))),
     followed() {},
-    async *unfollowed() {},
+    unfollowed,
     pending: async (keys) => keys.map(() => undefined),
     async left() {},
     async deleteBefore(key, moment) {
@@ -285,6 +296,36 @@ test("late records that had no turn before the end have it after the start, thou
   await until(async () => (await before.follow.lateDevices(0, 10)).length === 0);
   const [head] = await before.follow.heads([1]);
   assert.equal(head?.today?.end.records, 3);
+});
+
+test("late records of a share that is gained have their turn, also where what is pending can't be read then", async (context) => {
+  const before = world(context);
+  before.stored.set(1, [record(1), record(2), record(3)]);
+  before.follower.appended([{ device: first, records: [record(1), record(3)] }], 1);
+  await before.timeOf(1);
+  before.follower.appended([{ device: first, records: [record(2)] }], 2);
+  await before.follower.stop();
+  // biome-ignore lint/correctness/useYield: it fails before it gives anything.
+  async function* unfollowed(): AsyncGenerator<Unfollowed, void, undefined> {
+    throw new StoreUnavailable("down", undefined, "down");
+  }
+  const { follower } = world(context, {}, { ...before, unfollowed });
+  follower.gained([1]);
+  await until(async () => (await before.follow.lateDevices(0, 10)).length === 0);
+});
+
+test("a head that is asked for while a gained share's pending records are read has them", async (context) => {
+  const gate = Promise.withResolvers<void>();
+  async function* unfollowed(): AsyncGenerator<Unfollowed, void, undefined> {
+    await gate.promise;
+    yield { place: 1, spans: [{ device: 1, from: start + 1000, to: start + 1000 }] };
+  }
+  const { follower, timeOf } = world(context, {}, { stored: new Map([[1, [record(1)]]]), unfollowed });
+  follower.gained([1]);
+  const time = timeOf(1);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  gate.resolve();
+  assert.equal(await time, start + 1000);
 });
 
 test("whoever asks for a head finds its ended days in the store, also where a day ends meanwhile", async (context) => {

@@ -81,11 +81,11 @@ export class Follower implements Following, Heads, LastLocations, BucketsHeir {
   gained(buckets: readonly number[]): void {
     this.#copies.forget(buckets);
     this.#deps.engine.sharesMoved(buckets);
-    this.#taking.now("all").then(
-      () => !this.#isStopping && this.#lateBefore.begin(),
-      // It is asked for again.
-      () => undefined,
-    );
+    const next = () => {
+      if (!this.#isStopping) this.#lateBefore.begin();
+    };
+    // What can't be taken now is asked for again.
+    this.#taking.now("all").then(next, next);
   }
 
   async lose(buckets: readonly number[]): Promise<void> {
@@ -159,9 +159,9 @@ export class Follower implements Following, Heads, LastLocations, BucketsHeir {
   }
 
   head(key: DeviceKey): DeviceHead | undefined | Promise<DeviceHead | undefined> {
-    return this.#processes.follows(key) && this.#processes.others.length === 0
-      ? this.#own.head(key)
-      : this.#headNow(key);
+    // The last of the others may have left something that is not taken yet.
+    const isAlone = this.#processes.others.length === 0 && this.#taking.isComplete;
+    return isAlone && this.#processes.follows(key) ? this.#own.head(key) : this.#headNow(key);
   }
 
   async #headNow(key: DeviceKey): Promise<DeviceHead | undefined> {

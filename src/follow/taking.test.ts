@@ -36,6 +36,22 @@ test("all who ask while a question is under way share the next one, which sees w
   assert.deepEqual(taken, [1, 2]);
 });
 
+test("it is complete when everything is taken that it was asked for, also after a failure", async () => {
+  const first = Promise.withResolvers<void>();
+  const { taking } = asked([first.promise, new Error("no answer")]);
+  const seen = [taking.isComplete];
+  const one = taking.now("all");
+  await new Promise((resolve) => setImmediate(resolve));
+  const two = taking.now("all");
+  first.resolve();
+  await one;
+  seen.push(taking.isComplete);
+  await assert.rejects(two, /no answer/);
+  seen.push(taking.isComplete);
+  await taking.now("new");
+  assert.deepEqual([...seen, taking.isComplete], [true, false, false, true]);
+});
+
 test("after a failure it looks everywhere, since an answer may be lost", async () => {
   const { taking, questions } = asked([new Error("no answer")]);
   await assert.rejects(taking.now("new"), /no answer/);

@@ -27,6 +27,8 @@ export class Taking {
   /** The next question, for all who have asked since the one that is under way. */
   #next: Promise<void> | undefined;
   #how: "all" | "new" = "new";
+  /** Everything is taken that was there when somebody asked for all of it. */
+  isComplete = true;
   #timer: NodeJS.Timeout | undefined;
   #looks = 0;
   #hasFailed = false;
@@ -40,7 +42,10 @@ export class Taking {
 
   /** Resolves when everything is taken that was appended before the call. */
   now(how: "all" | "new"): Promise<void> {
-    if (how === "all") this.#how = how;
+    if (how === "all") {
+      this.#how = how;
+      this.isComplete = false;
+    }
     this.#next ??= this.over.then(() => {
       this.#next = undefined;
       const taken = this.#take();
@@ -56,6 +61,8 @@ export class Taking {
     try {
       for await (const some of this.#deps.positions.unfollowed(how)) this.#deps.take(some);
       this.#hasFailed = false;
+      // Unless it was asked for again meanwhile.
+      if (how === "all") this.isComplete = this.#how === "new";
     } catch (error) {
       this.#how = "all";
       throw error;

@@ -39,8 +39,9 @@ export interface Processes {
   /** Set before `start`. */
   heir: BucketsHeir | undefined;
   /**
-   * Has others told, in order, a tenth of a second later at the latest. May be lost when this process dies, and only
-   * then. Does nothing while there are no others.
+   * Has others told, in order, a tenth of a second later at the latest. Of how a device came, was heard of and changed,
+   * the last is told, behind the rest. May be lost when this process dies, and only then. Does nothing while there are
+   * no others.
    */
   tell(event: BusEvent): void;
   /** Called with what others told, once each, in the order of each teller. */

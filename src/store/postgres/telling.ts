@@ -18,6 +18,7 @@ export class Telling {
   /** What is being told, and how many of these there were. */
   #batch: string | undefined;
   #batches = 0;
+  #hasFailed = false;
   #timer: NodeJS.Timeout | undefined;
   #writing = Promise.resolve();
   /** Number of the last row that this process has read. */
@@ -48,9 +49,12 @@ export class Telling {
       }
       await this.#insert(this.#batch);
       this.#batch = undefined;
+      this.#hasFailed = false;
     } catch (error) {
-      // It is tried again, and stored once.
-      this.#log.warn({ error: String(error) }, "the other processes can't be told what happened here");
+      // It is tried again ten times a second, and stored once.
+      if (!this.#hasFailed)
+        this.#log.warn({ error: String(error) }, "the other processes can't be told what happened here; trying again");
+      this.#hasFailed = true;
     }
     this.#timer = this.#batch === undefined && this.#untold.isEmpty ? undefined : this.#later();
   }
@@ -83,7 +87,10 @@ export class Telling {
     clearTimeout(this.#timer);
     await this.#writing;
     clearTimeout(this.#timer);
-    if (this.#batch !== undefined || !this.#untold.isEmpty) await this.#write();
-    clearTimeout(this.#timer);
+    // What could not be told before, and what came since.
+    for (let left = 2; left > 0 && (this.#batch !== undefined || !this.#untold.isEmpty); left--) {
+      await this.#write();
+      clearTimeout(this.#timer);
+    }
   }
 }

@@ -1,4 +1,4 @@
-import type { BusEvent, CommittedDevice } from "../../ports/bus.ts";
+import type { BusEvent, CommittedDevice, HeardDevice, ReachChange } from "../../ports/bus.ts";
 
 /**
  * What is told at a time, as it is stored. Most of it are devices that something came from: short, since they may be
@@ -12,19 +12,33 @@ interface Told {
   readonly changed: readonly (readonly [accountKey: number, keys: readonly number[]])[];
 }
 
-/** What is to be told to the other processes, with the commits of each device as one. */
+/**
+ * What is to be told to the other processes. What comes of devices by itself is merged for each device: so it takes
+ * bounded memory, and can be written at once, also after hours without the server.
+ */
 export class Untold {
   #events: BusEvent[] = [];
+  /** That it was reached, and that it is no longer. */
+  readonly #reach = new Map<string, readonly ReachChange[]>();
+  readonly #heard = new Map<number, HeardDevice>();
   readonly #found = new Map<number, CommittedDevice>();
   readonly #changed = new Map<number, Set<number>>();
 
   get isEmpty(): boolean {
-    return this.#events.length === 0 && this.#found.size === 0 && this.#changed.size === 0;
+    const merged = this.#reach.size + this.#heard.size + this.#found.size + this.#changed.size;
+    return this.#events.length + merged === 0;
   }
 
   add(event: BusEvent): void {
-    if (event.type !== "committed") this.#events.push(event);
-    else for (const device of event.devices) this.#commit(device);
+    if (event.type === "committed") for (const device of event.devices) this.#commit(device);
+    else if (event.type === "reachChanged") for (const change of event.devices) this.#reached(change);
+    else if (event.type === "heard") for (const device of event.devices) this.#heard.set(device.key, device);
+    else this.#events.push(event);
+  }
+
+  #reached(change: ReachChange): void {
+    const before = this.#reach.get(change.id)?.find(({ mark }) => mark !== undefined);
+    this.#reach.set(change.id, change.mark === undefined && before !== undefined ? [before, change] : [change]);
   }
 
   #commit({ device: { key, accountKey }, plan: { alerts = [], ended = [] } }: CommittedDevice): void {
@@ -45,8 +59,13 @@ export class Untold {
   /** Takes everything, as a text. */
   take(): string {
     const changed = [...this.#changed].map(([account, keys]) => [account, [...keys]] as const);
-    const told: Told = { events: this.#events, found: [...this.#found.values()], changed };
+    const events = [...this.#events];
+    if (this.#reach.size > 0) events.push({ type: "reachChanged", devices: [...this.#reach.values()].flat() });
+    if (this.#heard.size > 0) events.push({ type: "heard", devices: [...this.#heard.values()] });
+    const told: Told = { events, found: [...this.#found.values()], changed };
     this.#events = [];
+    this.#reach.clear();
+    this.#heard.clear();
     this.#found.clear();
     this.#changed.clear();
     return JSON.stringify(told);

@@ -127,6 +127,17 @@ describe("a device that several processes know", () => {
     assert.deepEqual([world.connected, changes, world.of(1).leftAt("d")], [[true, false, false], ["p1", "p2"], 5]);
   });
 
+  it("was heard of as late as before where its login is told once more", () => {
+    const world = new World(2);
+    world.logIn(0, peer("tcp"));
+    world.settle();
+    world.of(1).heard("d", 90);
+    const contact = () => world.of(1).contact(device, 100, 101_000)?.at;
+    assert.equal(contact(), 91_000);
+    for (const change of world.of(0).forThoseWhoCame()) world.of(1).told("p0", change, 100);
+    assert.equal(contact(), 91_000);
+  });
+
   it("is let go of where its sender was silent for as long as it speaks to another process", () => {
     const world = new World(2);
     world.logIn(0, peer("udp", 10));

@@ -197,8 +197,12 @@ export class Registry {
   told(process: string, change: ReachChange, tick: number): Reachable | undefined {
     const { id, key, protocol, transport, address, at, mark } = change;
     const seen = this.#seen.get(id);
-    if (seen === undefined || seen.at <= at)
-      this.#seen.set(id, { key, protocol, transport, address, at, told: this.#arrivals });
+    if (seen === undefined || seen.at <= at) {
+      // It may have been heard of since, where this is told once more.
+      const heardAt = seen?.key === key ? seen.heardAt : undefined;
+      const way = { key, protocol, transport, address, at, ...(heardAt !== undefined && { heardAt }) };
+      this.#seen.set(id, { ...way, told: this.#arrivals });
+    }
     const own = this.#own.get(id);
     const known = this.#elsewhere.get(id);
     if (mark === undefined) {

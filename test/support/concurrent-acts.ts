@@ -260,14 +260,16 @@ async function act(store: Rows, world: World, { kind, which }: Act): Promise<str
 
 /**
  * How often each kind of act had each answer. Two kinds that ask the same count as one. Devices are left out: one that
- * is active already needs no licence to be reactivated, so only the licences in use are certain.
+ * is active already needs no licence to be reactivated, so only the licences in use are certain. Where the caps of a
+ * device and of its account are both reached, the order says which one is told.
  */
 export function tally(acts: readonly Act[], answers: readonly string[]): ReadonlyMap<string, number> {
   const forms: Partial<Record<Kind, string>> = { owner: "email" };
   const counts = new Map<string, number>();
   for (const [index, { kind }] of acts.entries()) {
     if (kind === "device" || kind === "reactivate") continue;
-    const name = `${forms[kind] ?? kind}: ${answers[index]}`;
+    const answer = kind === "take" && answers[index] === "device" ? "account" : answers[index];
+    const name = `${forms[kind] ?? kind}: ${answer}`;
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return new Map([...counts].toSorted());

@@ -19,6 +19,9 @@ import { Refolding } from "./refolding.ts";
 /** Memory of records that wait for the head of one device, bytes. What is more is read from the store afterwards. */
 const mostWaitingBytes = 8 * 1024 * 1024;
 
+/** What a late record counts as. It is on the disk and not in memory until its turn. */
+const lateBytes = 100;
+
 /** Records that nobody followed are taken as if they had just come, so many of each device. */
 const mostUnreadRecords = 1000;
 
@@ -145,8 +148,9 @@ export class OwnDevices {
     if (!isJudged) for (const { time } of records) fold.mark(time, time);
     // Reports by day read what the store has.
     if (fold.days.length > 0) this.changed(device, true);
-    if (fold.lateRecords > before || fold.isRefolding)
+    if (fold.isRefolding)
       this.lag.set(device, this.lag.of(device) + records.reduce((sum, record) => sum + bytesOfRecord(record), 0));
+    else this.lag.set(device, this.lag.of(device) + (fold.lateRecords - before) * lateBytes);
     if (fold.isLate && !fold.isRefolding) this.refolding.late(device);
     // What came late stands in no head yet, and the device was heard of all the same.
     const heardAt = records.reduce((last, { receivedAt }) => Math.max(last, receivedAt), 0);

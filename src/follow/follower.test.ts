@@ -116,6 +116,19 @@ test("a record that can't be folded as it comes holds up no other device, and is
   assert.equal(follower.lateSeconds, 0);
 });
 
+test("late records count for the lag as they lie on the disk, until they are folded", async (context) => {
+  const { follower, stored } = world(context);
+  const records = Array.from({ length: 200 }, (_, second) => record(second));
+  stored.set(1, records);
+  await follower.head(1);
+  follower.appended([{ device: first, records: [record(199)] }], 1);
+  assert.equal(follower.lagBytes, 0);
+  follower.appended([{ device: first, records: records.slice(0, 150) }], 2);
+  assert.equal(follower.lagBytes, 150 * 100);
+  await until(() => follower.behind === 0);
+  assert.equal(follower.lagBytes, 0);
+});
+
 test("a device whose rules can't be watched is followed all the same, and so are others", async (context) => {
   const watch: AlertEngine["watch"] = ({ key }) => {
     if (key === 1) throw new Error("a defect");

@@ -150,7 +150,8 @@ export class OwnDevices {
     if (fold.days.length > 0) this.changed(device, true);
     if (fold.isRefolding)
       this.lag.set(device, this.lag.of(device) + records.reduce((sum, record) => sum + bytesOfRecord(record), 0));
-    else this.lag.set(device, this.lag.of(device) + (fold.lateRecords - before) * lateBytes);
+    else if (fold.lateRecords > before)
+      this.lag.set(device, this.lag.of(device) + (fold.lateRecords - before) * lateBytes);
     if (fold.isLate && !fold.isRefolding) this.refolding.late(device);
     // What came late stands in no head yet, and the device was heard of all the same.
     const heardAt = records.reduce((last, { receivedAt }) => Math.max(last, receivedAt), 0);

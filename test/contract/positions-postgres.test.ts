@@ -135,6 +135,31 @@ describe("positions in PostgreSQL", { skip }, () => {
     await store.deleteOld();
     assert.deepEqual((await readAll(store, 2)).records, records);
     assert.ok(!(await monthsIn(url)).includes(monthOf(ago(5))));
+    // Whoever looked for them in between has not found them.
+    const pending = await ask(url, "select devices, first, last from position_pending where holder is null");
+    assert.deepEqual(pending, [{ devices: ["2"], first: [ago(5)], last: [ago(5)] }]);
+    await store.close();
+  });
+
+  it("of a silent device go up to the day that it keeps", async () => {
+    const url = await database();
+    const store = await opened(url);
+    const records = [0, 1].map((days) => {
+      const time = ago(5) + days * 86_400_000;
+      return said(0, { time, receivedAt: time });
+    });
+    await store.append([1, 2].map((device) => ({ device, records })));
+    await store.append([{ device: 2, records: [said(0, { time: ago(3), receivedAt: ago(3) })] }]);
+    for (const device of [1, 2]) await store.deleteBefore(device, ago(5) + 86_400_000);
+    await store.deleteOld();
+    const left = await ask(
+      url,
+      "select device::int as device, count(*)::int as rows from position group by 1 order by 1",
+    );
+    assert.deepEqual(left, [
+      { device: 1, rows: 1 },
+      { device: 2, rows: 3 },
+    ]);
     await store.close();
   });
 

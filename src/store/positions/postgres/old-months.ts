@@ -1,4 +1,5 @@
 import type { PoolClient } from "pg";
+import { bucketCount } from "../../../ports/processes.ts";
 import { lockMonths } from "./tables.ts";
 
 /** What works in a transaction of its own, and is tried again where it met another one. */
@@ -20,24 +21,34 @@ interface Month {
 
 /**
  * Deletes what `position_kept` hides. A month of which no device keeps anything is dropped, whole and at once. Of other
- * months, the rows of those devices go that keep nothing of it. So what is hidden is gone from the disk within a month.
+ * months, the rows of those devices go that keep nothing of it, or have nothing newer. So what is hidden is gone from
+ * the disk within a month. A month that fails holds up no other one; the first failure is thrown at the end.
  */
 export async function deleteOld(inTransaction: InTransaction): Promise<void> {
   const months: Month[] = [];
   await inTransaction(async (client) => {
     months.splice(0, months.length, ...(await monthsOf(client)));
   });
-  for (const month of months) {
-    let found = { isFilled: true, isKept: false };
-    if (month.isAttached)
-      await inTransaction(async (client) => {
-        found = await lookAt(client, month);
-      });
-    if (found.isKept) await deleteRows(inTransaction, month.name, `kept.since >= '${month.to}'`, "true");
-    // One without rows costs nothing, and may get late ones.
-    else if (found.isFilled) await drop(inTransaction, month);
-  }
-  await deleteRows(inTransaction, defaultPartition, "true", "own.time < kept.since");
+  const failures: unknown[] = [];
+  const alone = (work: Promise<void>) => work.catch((error: unknown) => void failures.push(error));
+  for (const month of months) await alone(deleteOf(inTransaction, month));
+  await alone(deleteRows(inTransaction, defaultPartition, "true", "own.time < kept.since"));
+  if (failures.length > 0) throw failures[0];
+}
+
+async function deleteOf(inTransaction: InTransaction, month: Month): Promise<void> {
+  let found = { isFilled: true, isKept: false };
+  if (month.isAttached)
+    await inTransaction(async (client) => {
+      found = await lookAt(client, month);
+    });
+  // One without rows costs nothing, and may get late ones.
+  if (!found.isFilled) return;
+  if (!found.isKept) return drop(inTransaction, month);
+  await deleteRows(inTransaction, month.name, `kept.since >= '${month.to}'`, "true");
+  // The day of a device's newest position is kept, so of one that is silent no more of the month becomes old.
+  const isSilent = `not exists (select from position as later where later.device = kept.device and later.time >= '${month.to}')`;
+  await deleteRows(inTransaction, month.name, `kept.since < '${month.to}' and ${isSilent}`, "own.time < kept.since");
 }
 
 /** The months that have ended, those included that were detached and not dropped: the process was killed in between. */
@@ -72,7 +83,7 @@ async function lookAt(client: PoolClient, month: Month): Promise<{ isFilled: boo
 
 /**
  * First nobody can append to the month any more; then what came since it was looked at moves to the default partition,
- * and the rest goes.
+ * and the rest goes. What moves was missing in between, so it is followed again.
  */
 async function drop(inTransaction: InTransaction, month: Month): Promise<void> {
   await inTransaction(async (client) => {
@@ -84,9 +95,15 @@ async function drop(inTransaction: InTransaction, month: Month): Promise<void> {
   await inTransaction(async (client) => {
     await lockMonths(client);
     if ((await isPartition(client, month)) !== false) return;
-    await client.query(`${keeping(month)}
-      insert into position select own.* from keeping join ${month.name} as own using (device) where own.time >= coalesce(since, '-infinity')
-      on conflict do nothing`);
+    await client.query(`set local lock_timeout = ${lockMs}`);
+    await client.query(`${keeping(month)}, moved as (
+        insert into position select own.* from keeping join ${month.name} as own using (device) where own.time >= coalesce(since, '-infinity')
+        on conflict do nothing returning device, time
+      ), spans as (
+        select device, extract(epoch from min(time)) * 1000 as first, extract(epoch from max(time)) * 1000 as last from moved group by device
+      )
+      insert into position_pending (bucket, commit, holder, devices, first, last)
+      select device % ${bucketCount}, nextval('position_commit'), null, array[device], array[first::float8], array[last::float8] from spans`);
     await client.query(`drop table ${month.name}`);
   });
 }

@@ -56,3 +56,8 @@ test("any text gives states, and what they are written to gives the same", () =>
     }),
   );
 });
+
+test("a number that no double holds is no evidence", () => {
+  const [entry] = read('[[0,0,2,0,0,0,[],{"speed":-1e1151,"zone":"Depot"}]]');
+  assert.deepEqual(entry?.state.facts, { zone: "Depot" });
+});

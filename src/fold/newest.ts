@@ -30,6 +30,10 @@ export class Newest {
     this.#hasAllKeys = false;
   }
 
+  get newest(): SaidRecord | undefined {
+    return this.#newest;
+  }
+
   get records(): NewestRecords {
     return { ...(this.#newest && { newest: this.#newest }), ...(this.#located && { located: this.#located }) };
   }

@@ -13,6 +13,7 @@ import { standingOf } from "./standing.ts";
 export type WatchFor = (standing: Standing) => Watch | undefined;
 
 const noRules = () => undefined;
+const noSpans: readonly LateSpan[] = Object.freeze([]);
 
 /** The head of a device that never reported. */
 const noHead: DeviceHead = Object.freeze({ sumsBefore: noSums, late: [] });
@@ -80,11 +81,21 @@ export class DeviceFold {
 
   /** Event time of the newest record. */
   get time(): number | undefined {
-    return this.#newest.records.newest?.time;
+    return this.#newest.newest?.time;
   }
 
   get standing(): Standing {
-    return standingOf(this.head);
+    return standingOf({
+      newest: this.#newest.newest,
+      today: this.#today,
+      sumsBefore: this.#sumsBefore,
+      rules: this.#rules,
+    });
+  }
+
+  /** Characters of the texts in the head: what it takes in memory, mostly. */
+  get textLength(): { readonly extras: number; readonly rules: number } {
+    return { extras: this.#newest.newest?.extras.length ?? 0, rules: this.#rules?.length ?? 0 };
   }
 
   get isLate(): boolean {
@@ -97,6 +108,7 @@ export class DeviceFold {
 
   /** Late spans, those of what waits for the end of a refold included. */
   #spans(): readonly LateSpan[] {
+    if (this.#late.size === 0 && this.waiting === 0) return noSpans;
     const spans = new Map(this.#late);
     for (const { time } of this.#meanwhile ?? []) addSpan(spans, time, time);
     return [...spans.values()].sort((one, other) => one.day - other.day);

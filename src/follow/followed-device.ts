@@ -74,8 +74,8 @@ export class FollowedDevice {
 
   /** An estimate. */
   get bytes(): number {
-    const { newest, rules } = this.fold?.head ?? {};
-    return deviceBytes + 4 * (newest?.extras.length ?? 0) + (rules?.length ?? 0) + this.waitingBytes;
+    const { extras = 0, rules = 0 } = this.fold?.textLength ?? {};
+    return deviceBytes + 4 * extras + rules + this.waitingBytes;
   }
 
   /** Something of these event times came that is to be read. */

@@ -6,8 +6,16 @@ import { alarmsIn } from "../model/observation.ts";
 import type { SaidRecord } from "../model/said.ts";
 import type { Standing } from "../model/standing.ts";
 
+/** What of a head tells how its device stands. */
+export interface StandingHead {
+  readonly newest?: DeviceHead["newest"] | undefined;
+  readonly today?: DeviceHead["today"] | undefined;
+  readonly sumsBefore: DeviceHead["sumsBefore"];
+  readonly rules?: string | undefined;
+}
+
 /** How a device stands by its head. */
-export function standingOf(head: DeviceHead): Standing {
+export function standingOf(head: StandingHead): Standing {
   const { newest, rules } = head;
   return {
     time: newest?.time ?? 0,
@@ -18,7 +26,7 @@ export function standingOf(head: DeviceHead): Standing {
 }
 
 /** The totals as of the newest record: sums over all days. */
-export function totalsOf({ today, sumsBefore }: Pick<DeviceHead, "today" | "sumsBefore">): Totals {
+export function totalsOf({ today, sumsBefore }: Pick<StandingHead, "today" | "sumsBefore">): Totals {
   return plus(today?.end.totals ?? noTotals, sumsBefore);
 }
 

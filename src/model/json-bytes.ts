@@ -120,7 +120,8 @@ export class JsonText {
     const { length } = piece;
     const at = this.#length;
     if (at + length > this.#bytes.length) this.#grow(at + length);
-    this.#bytes.set(piece, at);
+    const bytes = this.#bytes;
+    for (let index = 0; index < length; index++) bytes[at + index] = piece[index] ?? 0;
     this.#length = at + length;
   }
 

@@ -124,7 +124,15 @@ function anyTexts({ format, pattern, minLength = 0, maxLength = 64 }: Schema): f
   if (pattern === undefined) return plain;
   const form = new RegExp(pattern, "u");
   if (pattern.startsWith("^[^") || pattern.startsWith("^\\s*[^")) return plain.filter((text) => form.test(text));
-  return fc
-    .stringMatching(new RegExp(pattern.replaceAll(/\(\?[=!](?:[^()]|\([^()]*\))*\)/g, "")))
-    .filter((text) => form.test(text) && text.length >= minLength && text.length <= maxLength);
+  return matching(pattern).filter((text) => form.test(text) && text.length >= minLength && text.length <= maxLength);
+}
+
+const matchings = new Map<string, fc.Arbitrary<string>>();
+
+/** Texts of a pattern, but for its lookaheads. Kept, as making them takes longer than all else that is done with them. */
+function matching(pattern: string): fc.Arbitrary<string> {
+  const texts =
+    matchings.get(pattern) ?? fc.stringMatching(new RegExp(pattern.replaceAll(/\(\?[=!](?:[^()]|\([^()]*\))*\)/g, "")));
+  matchings.set(pattern, texts);
+  return texts;
 }

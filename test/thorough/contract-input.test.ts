@@ -291,9 +291,10 @@ function pointer(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
+const ajv = new Ajv2020({ strict: false });
+ajv.addFormat("date-time", (text: string) => parseInstant(text) !== undefined);
+
 function validator(schema: Schema): (value: unknown) => boolean {
-  const ajv = new Ajv2020({ strict: false });
-  ajv.addFormat("date-time", (text: string) => parseInstant(text) !== undefined);
   const validate = ajv.compile({ ...schema, components: { schemas: components() } });
   return (value) => validate(value) === true;
 }

@@ -1,6 +1,6 @@
 // One tracker's backlog, as a process of its own. Arguments: port, IMEI, records in all, records a packet, packets in
-// flight, the order (newest: newest first; random), and the most seconds. Says how many records were acknowledged, and
-// the rates of the first and of the last tenth of these.
+// flight, the order (oldest or newest first, or random), and the most seconds. Says how many records were acknowledged,
+// and how many a second.
 import { connect } from "node:net";
 import { crc16Arc } from "../../src/wire/checksums.ts";
 import { AvlPacket, avlLogin } from "./avl.ts";
@@ -50,10 +50,8 @@ let loggedIn = false;
 let bytes = 0;
 
 function finish(): void {
-  const tenth = Math.max(1, Math.floor(times.length / 10));
-  const rateOf = (from: number, to: number) => ((to - from) * records * 1000) / ((times[to] ?? 0) - (times[from] ?? 0));
-  const last = times.length - 1;
-  process.send?.({ acknowledged: times.length * records, first: rateOf(0, tenth), last: rateOf(last - tenth, last) });
+  const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000;
+  process.send?.({ acknowledged: times.length * records, rate: ((times.length - 1) * records) / seconds });
   process.exit(0);
 }
 

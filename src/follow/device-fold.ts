@@ -54,6 +54,8 @@ export class DeviceFold {
   lateRecords = 0;
   /** What comes while late records are folded in their places. Undefined: none are. */
   #meanwhile: FreshRecord[] | undefined;
+  /** Spans of these: the head is asked for more often than they change. */
+  #meanwhileSpans = new Map<number, LateSpan>();
 
   constructor(head: DeviceHead = noHead, spacing = usualSpacing, endedTo = Number.NEGATIVE_INFINITY) {
     this.#endedTo = endedTo;
@@ -108,9 +110,9 @@ export class DeviceFold {
 
   /** Late spans, those of what waits for the end of a refold included. */
   #spans(): readonly LateSpan[] {
-    if (this.#late.size === 0 && this.waiting === 0) return noSpans;
+    if (this.#late.size === 0 && this.#meanwhileSpans.size === 0) return noSpans;
     const spans = new Map(this.#late);
-    for (const { time } of this.#meanwhile ?? []) addSpan(spans, time, time);
+    for (const { from, to } of this.#meanwhileSpans.values()) addSpan(spans, from, to);
     return [...spans.values()].sort((one, other) => one.day - other.day);
   }
 
@@ -133,7 +135,10 @@ export class DeviceFold {
   /** Takes records that were appended, in the order in which they came. What rules found in them. */
   take(records: readonly FreshRecord[], watchFor: WatchFor): readonly AlertOutcome[] {
     if (this.#meanwhile !== undefined) {
-      for (const record of records) this.#meanwhile.push(record);
+      for (const record of records) {
+        this.#meanwhile.push(record);
+        addSpan(this.#meanwhileSpans, record.time, record.time);
+      }
       return [];
     }
     const outcomes: AlertOutcome[] = [];
@@ -239,6 +244,8 @@ export class DeviceFold {
    */
   wereRead(count: number, after: number, to: number): void {
     this.#meanwhile = this.#meanwhile?.filter(({ time }, index) => index >= count || time <= after || time > to);
+    this.#meanwhileSpans.clear();
+    for (const { time } of this.#meanwhile ?? []) addSpan(this.#meanwhileSpans, time, time);
   }
 
   /** Takes the days that were folded again. What waited is to be taken afterwards: see `endRefold`. */
@@ -279,6 +286,7 @@ export class DeviceFold {
   endRefold(): readonly FreshRecord[] {
     const meanwhile = this.#meanwhile ?? [];
     this.#meanwhile = undefined;
+    this.#meanwhileSpans.clear();
     return meanwhile;
   }
 

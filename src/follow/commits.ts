@@ -123,7 +123,7 @@ export class Commits {
     const now = this.#deps.clock.monotonic();
     // Nothing of a device can be committed before it was read; that tells by `changed`, too.
     const possibleAt = (device: FollowedDevice) =>
-      device.isRead ? (this.#dirty.get(device)?.notBefore ?? 0) : now + unreadPauseMs;
+      device.canCommit ? (this.#dirty.get(device)?.notBefore ?? 0) : now + unreadPauseMs;
     let first = Number.POSITIVE_INFINITY;
     for (const device of this.#soon) first = Math.min(first, possibleAt(device));
     for (const [device, { since }] of this.#dirty) {
@@ -149,7 +149,7 @@ export class Commits {
     let bytes = 0;
     const add = (device: FollowedDevice): boolean => {
       const dirty = this.#dirty.get(device);
-      if (dirty !== undefined && dirty.notBefore <= now && device.isRead) {
+      if (dirty !== undefined && dirty.notBefore <= now && device.canCommit) {
         some.add(device);
         bytes += device.bytes;
       }
@@ -158,7 +158,7 @@ export class Commits {
     for (const device of this.#soon) {
       // It is asked for again when it was read, and when its pause is over.
       const dirty = this.#dirty.get(device);
-      if (dirty !== undefined && (!device.isRead || dirty.notBefore > now)) continue;
+      if (dirty !== undefined && (!device.canCommit || dirty.notBefore > now)) continue;
       this.#soon.delete(device);
       if (!add(device)) return [...some];
     }
@@ -178,13 +178,13 @@ export class Commits {
 
   /** Commits what is read of these. */
   async writeAll(devices: readonly FollowedDevice[]): Promise<void> {
-    const some = devices.filter((device) => this.#dirty.has(device) && device.isRead);
+    const some = devices.filter((device) => this.#dirty.has(device) && device.canCommit);
     for (let at = 0; at < some.length; at += mostDevices) await this.write(some.slice(at, at + mostDevices));
   }
 
   async #write(devices: readonly FollowedDevice[]): Promise<void> {
     const done = devices.flatMap((device) => {
-      const { commit, version } = device;
+      const { commit, version, isRead } = device;
       const dirty = this.#dirty.get(device);
       if (dirty === undefined) return [];
       if (commit === undefined) {
@@ -192,17 +192,19 @@ export class Commits {
         return [];
       }
       dirty.next = undefined;
-      return [{ device, commit, version, dirty }];
+      return [{ device, commit, version, isRead, dirty }];
     });
     await this.#deps.store.commit(done.map(({ commit }) => commit));
-    for (const { device, commit, version, dirty } of done) {
+    for (const { device, commit, version, isRead, dirty } of done) {
       device.committed(commit);
       if (this.#dirty.get(device) !== dirty) continue;
       this.#dirty.delete(device);
-      if (device.version === version) continue;
+      if (isRead && device.version === version) continue;
       const since = this.#deps.clock.monotonic();
-      const place = dirty.next ?? this.#place;
-      this.#dirty.set(device, { place, next: undefined, since, notBefore: 0, pauseMs: devicePauseMs });
+      // What is unread would be lost over a kill if its place counted as followed.
+      const place = isRead ? (dirty.next ?? this.#place) : dirty.place;
+      const notBefore = isRead ? 0 : since + unreadPauseMs;
+      this.#dirty.set(device, { place, next: undefined, since, notBefore, pauseMs: devicePauseMs });
     }
     this.#deps.committed(done);
     this.#tellFollowed();

@@ -4,7 +4,7 @@ import type { Log } from "../ports/log.ts";
 import type { PositionPage, PositionPlace } from "../ports/positions.ts";
 import { bucketOf } from "../ports/processes.ts";
 import type { FollowerDeps } from "./deps.ts";
-import { DeviceFold } from "./device-fold.ts";
+import { withLate } from "./device-fold.ts";
 import type { FollowedDevice } from "./followed-device.ts";
 import { Loading } from "./loading.ts";
 import { Memory } from "./memory.ts";
@@ -63,6 +63,8 @@ export class Copies {
   #loaded(device: FollowedDevice): void {
     const { fold, waiting } = device;
     device.waiting = [];
+    // More than a copy reads counts as late.
+    device.markUnread();
     try {
       fold?.take(waiting, () => undefined);
     } catch (error) {
@@ -87,10 +89,7 @@ export class Copies {
   async head(key: DeviceKey): Promise<DeviceHead | undefined> {
     const [span] = await this.#store.positions.pending([key]);
     const [head] = await this.#store.follow.heads([key]);
-    if (span === undefined) return head;
-    const fold = new DeviceFold(head);
-    fold.mark(span.from, span.to);
-    return fold.head;
+    return span === undefined ? head : withLate(head, [span]);
   }
 
   drop(key: DeviceKey): void {

@@ -310,3 +310,13 @@ function addSpan(spans: Map<number, LateSpan>, from: number, to: number): void {
   const before = spans.get(day);
   spans.set(day, { day, from: Math.min(from, before?.from ?? from), to: Math.max(to, before?.to ?? to) });
 }
+
+/** A head of which these event times are late, too. */
+export function withLate(
+  head: DeviceHead | undefined,
+  spans: readonly (Pick<LateSpan, "from" | "to"> | undefined)[],
+): DeviceHead {
+  const fold = new DeviceFold(head);
+  for (const span of spans) if (span !== undefined) fold.mark(span.from, span.to);
+  return fold.head;
+}

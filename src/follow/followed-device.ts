@@ -1,11 +1,12 @@
 import type { Alert, AlertEnd } from "../model/alert.ts";
 import type { DeviceKey } from "../model/device.ts";
+import type { DeviceHead } from "../model/follow.ts";
 import { locationJson } from "../model/location-json.ts";
 import type { NewNotice } from "../model/notice.ts";
 import type { AlertOutcome, WatchedDevice } from "../ports/alert-engine.ts";
 import type { FollowCommit, FreshRecord } from "../ports/follow.ts";
 import type { Latest } from "../ports/last-location.ts";
-import type { DeviceFold } from "./device-fold.ts";
+import { type DeviceFold, withLate } from "./device-fold.ts";
 import { lastOf } from "./standing.ts";
 
 /** Memory of a device without the texts of its head, and of a record without its text, bytes. */
@@ -29,10 +30,12 @@ export class FollowedDevice {
   /** What came before its head was read. */
   waiting: FreshRecord[] = [];
   waitingBytes = 0;
-  /** Event times of what came while too much waited. */
+  /** Event times of what came that is to be read from the store: while too much waited, or to another process. */
   unread: { readonly from: number; readonly to: number } | undefined;
   /** Event times of what is being read of that. */
   reading: { readonly from: number; readonly to: number } | undefined;
+  /** Some of what was unread is read, and the rest is unread still: it comes before all that is newer. */
+  isCatchingUp = false;
   /** Late records are being folded in their places. Resolves when that is over. */
   refolding: Promise<void> | undefined;
   /** So many that need it without a refold are at work: see `Keeping`. */
@@ -56,6 +59,18 @@ export class FollowedDevice {
   get isRead(): boolean {
     const isKnown = this.unread === undefined && this.reading === undefined;
     return this.fold !== undefined && this.waiting.length === 0 && isKnown;
+  }
+
+  /** What is read may be committed: all of it, or a part of a backlog, whose alerts and days wait for no end of it. */
+  get canCommit(): boolean {
+    return this.isRead || (this.isCatchingUp && this.fold !== undefined);
+  }
+
+  /** The head. What is not read yet counts as late in it. */
+  get head(): DeviceHead | undefined {
+    const { fold, unread, reading } = this;
+    const isKnown = unread === undefined && reading === undefined;
+    return fold === undefined || isKnown ? fold?.head : withLate(fold.head, [unread, reading]);
   }
 
   get device(): WatchedDevice | undefined {
@@ -84,6 +99,21 @@ export class FollowedDevice {
     this.unread = { from: Math.min(from, unread?.from ?? from), to: Math.max(to, unread?.to ?? to) };
   }
 
+  /** What waits of this time and later is read from the store, behind what is older. */
+  putToUnread(from: number): void {
+    const kept = this.waiting.filter(({ time }) => time < from);
+    for (const { time } of this.waiting) if (time >= from) this.addUnread({ from: time, to: time });
+    this.waiting = kept;
+    this.waitingBytes = kept.reduce((sum, record) => sum + bytesOfRecord(record), 0);
+  }
+
+  /** What is unread is folded in its place, as if it were late. */
+  markUnread(): void {
+    if (this.unread !== undefined) this.fold?.mark(this.unread.from, this.unread.to);
+    this.unread = undefined;
+    this.isCatchingUp = false;
+  }
+
   beginReading(): void {
     this.reading = this.unread;
     this.unread = undefined;
@@ -109,9 +139,9 @@ export class FollowedDevice {
     if (ended.length > 0) this.ended = [...this.ended, ...ended];
   }
 
-  /** What is to be committed; undefined: something that came is not in its head yet. */
+  /** What is to be committed; undefined: something that came is not in its head yet, nor part of a rest. */
   get commit(): FollowCommit | undefined {
-    if (this.fold === undefined || !this.isRead) return undefined;
+    if (this.fold === undefined || !this.canCommit) return undefined;
     const { alerts, notices, ended } = this;
     return { device: this.key, head: this.fold.head, days: this.fold.days, alerts, notices, ended };
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { usualSpacing } from "../fold/day-walk.ts";
 import { beginOf, dayOf } from "../fold/days.ts";
 import type { DeviceKey } from "../model/device.ts";
@@ -116,11 +117,20 @@ export class Loading {
       throw error;
     }
     for (const [at, device] of devices.entries()) {
-      if (device.fold === undefined || (device.unread === undefined && !this.#waiters.has(device)))
-        this.#queue.delete(device);
+      // Whatever is left of one comes behind all others.
+      if (this.#queue.delete(device) && this.#isLeft(device)) this.#queue.add(device);
       const error = device.fold === undefined ? this.#failed(device) : undefined;
       for (const tell of asked[at] ?? []) tell(error);
     }
+  }
+
+  /** Whether there is more to load of it at once. */
+  #isLeft(device: FollowedDevice): boolean {
+    const { fold, unread, waiting } = device;
+    if (fold === undefined) return false;
+    if (this.#waiters.has(device)) return true;
+    // The end of a refold asks for it again.
+    return !fold.isRefolding && (unread !== undefined || waiting.length > 0);
   }
 
   async #read(devices: readonly FollowedDevice[]): Promise<void> {
@@ -135,8 +145,12 @@ export class Loading {
       await Promise.all(
         unknown.slice(at, at + readsAtOnce).map((device) => this.#alone(device, () => this.#deps.register(device))),
       );
-    for (const device of devices)
-      if (device.fold !== undefined) this.#deps.loaded(device, !unready.has(device.device?.accountKey ?? 0));
+    for (const device of devices) {
+      if (device.fold === undefined) continue;
+      this.#deps.loaded(device, !unready.has(device.device?.accountKey ?? 0));
+      // It was a page of many records.
+      if (device.isCatchingUp) await nextTurn();
+    }
   }
 
   /** Accounts whose rules can't be read, though others' can. */

@@ -22,7 +22,7 @@ const mostWaitingBytes = 8 * 1024 * 1024;
 /** What a late record counts as. It is on the disk and not in memory until its turn. */
 const lateBytes = 100;
 
-/** Records that nobody followed are taken as if they had just come, so many of each device. */
+/** Records that nobody followed are taken as if they had just come, so many of each device at a time. */
 const mostUnreadRecords = 1000;
 
 /**
@@ -97,8 +97,8 @@ export class OwnDevices {
       const device = this.memory.of(registered.key);
       device.device = registered;
       this.changed(device);
-      if (isPrepared && device.fold !== undefined && device.waiting.length === 0 && !this.#loading.has(device))
-        this.#take(device, device.fold, registered, records);
+      const isRead = device.isRead && !this.#loading.has(device);
+      if (isPrepared && device.fold !== undefined && isRead) this.#take(device, device.fold, registered, records);
       else {
         device.wait(records, mostWaitingBytes);
         this.lag.set(device, device.waitingBytes);
@@ -126,6 +126,8 @@ export class OwnDevices {
       if (!isReady) for (const { time } of waiting) fold.mark(time, time);
       this.#deps.bus.publish({ type: "committed", devices: [{ device: device.device, plan: {} }] });
     } else for (const { time } of waiting) fold.mark(time, time);
+    // Nobody knows by which rules the rest would be judged.
+    if (device.device === undefined && device.isCatchingUp) device.markUnread();
     if (fold.isLate) this.refolding.late(device);
     this.memory.weigh(device);
   }
@@ -196,10 +198,11 @@ export class OwnDevices {
   due(registered: WatchedDevice): void {
     const device = this.memory.of(registered.key);
     device.device = registered;
-    if (device.isCurrent && device.fold !== undefined) this.#tick(device, device.fold, registered);
+    // Behind what is unread, time has not passed for it.
+    if (device.isCurrent && device.isRead && device.fold !== undefined) this.#tick(device, device.fold, registered);
     else if (device.refolding === undefined)
       this.#loading.wait(device).then(
-        () => device.fold && !device.fold.isRefolding && this.#tick(device, device.fold, registered),
+        () => device.fold && device.isRead && !device.fold.isRefolding && this.#tick(device, device.fold, registered),
         () => undefined,
       );
   }
@@ -239,6 +242,7 @@ export class OwnDevices {
       else this.#tellEngine(device.device, fold, 0);
       this.#deps.bus.publish({ type: "committed", devices: [{ device: device.device, plan: {} }] });
     }
+    if (device.unread !== undefined) this.#loading.add(device);
     this.memory.weigh(device);
   }
 
@@ -249,6 +253,7 @@ export class OwnDevices {
       this.#loading.has(device) ||
       this.refolding.has(device) ||
       device.refolding !== undefined ||
+      device.unread !== undefined ||
       device.waiting.length > 0
     );
   }
@@ -278,13 +283,13 @@ export class OwnDevices {
   async #headOf(device: FollowedDevice, isRead: boolean): Promise<DeviceHead | undefined> {
     if (!isRead) await this.#loading.wait(device);
     await this.#storeDays(device);
-    return device.fold?.head;
+    return device.head;
   }
 
   /** Commits a device until its ended days are in the store: meanwhile another one may end. */
   async #storeDays(device: FollowedDevice): Promise<void> {
     while (device.fold !== undefined && device.fold.days.length > 0) {
-      if (!device.isRead) await this.#loading.wait(device);
+      if (!device.canCommit) await this.#loading.wait(device);
       // Nothing is committed here any more.
       if (device.left) throw new StoreUnavailable("another process follows the device now");
       this.changed(device);

@@ -108,7 +108,8 @@ export class Refolding {
     const device = key === undefined ? undefined : this.#devices.get(key);
     if (key === undefined || device === undefined) return;
     this.#devices.delete(key);
-    if (device.holds > 0) {
+    // What is read of a long rest belongs to the head, and does not wait for the end of a turn.
+    if (device.holds > 0 || device.isCatchingUp) {
       this.late(device);
       return;
     }

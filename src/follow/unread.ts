@@ -21,8 +21,9 @@ export interface UnreadDeps {
 }
 
 /**
- * Reads what was appended and nobody here knows of: its first records are taken as if they had just come. What is left
- * of them, and what is older than the head, counts as late.
+ * Reads what was appended and nobody here knows of: its first records are taken as if they had just come. The rest is
+ * unread until the next time, and what came meanwhile goes behind it, so that everything is judged in its order. What
+ * is older than the head counts as late.
  */
 export class Unread {
   readonly #deps: UnreadDeps;
@@ -36,7 +37,8 @@ export class Unread {
     for (let at = 0; at < devices.length; at += readsAtOnce) await this.#readSome(devices.slice(at, at + readsAtOnce));
   }
 
-  async #readSome(devices: readonly FollowedDevice[]): Promise<void> {
+  async #readSome(some: readonly FollowedDevice[]): Promise<void> {
+    const devices = some.filter((device) => !waitsForRefold(device));
     for (const device of devices) device.beginReading();
     try {
       for (const device of devices) if (device.device === undefined) await this.#register(device);
@@ -56,6 +58,7 @@ export class Unread {
     const [only] = devices;
     if (!isDown(error) && devices.length === 1 && only?.reading !== undefined) {
       only.fold?.mark(only.reading.from, only.reading.to);
+      only.isCatchingUp = false;
       this.#deps.log.error({ error, device: only.key }, "positions of a device that nobody followed can't be read");
       return;
     }
@@ -74,6 +77,13 @@ export class Unread {
   }
 }
 
+/** While late records are folded, all that comes would wait in memory: it is read when they are. */
+function waitsForRefold(device: FollowedDevice): boolean {
+  const waits = device.fold?.isRefolding === true;
+  if (waits) device.putToUnread(Number.NEGATIVE_INFINITY);
+  return waits;
+}
+
 /** What is older than the head is read when it is folded in its place. Whether there is more to read. */
 function markOlder(device: FollowedDevice): boolean {
   const { fold, reading } = device;
@@ -87,12 +97,22 @@ function markOlder(device: FollowedDevice): boolean {
 function take(device: FollowedDevice, page: PositionPage | undefined): void {
   const { fold, reading } = device;
   if (reading === undefined) return;
-  const last = page?.records.at(-1)?.time;
-  if (page === undefined || page.unreadable.length > 0) fold?.mark(reading.from, reading.to);
-  else {
-    device.waiting = [...page.records.map(freshOf), ...device.waiting];
-    if (page.next !== undefined && last !== undefined) fold?.mark(last, reading.to);
+  device.isCatchingUp = false;
+  if (page === undefined || page.unreadable.length > 0) {
+    fold?.mark(reading.from, reading.to);
+    return;
   }
+  const { records, next } = page;
+  if (next !== undefined && next.time > reading.from) {
+    // What was read of that moment is read again: repeats are dropped.
+    device.addUnread({ from: next.time, to: reading.to });
+    device.putToUnread(next.time);
+    device.isCatchingUp = true;
+  } else if (next !== undefined) {
+    // A moment that fills a page would be read again for ever.
+    fold?.mark(next.time, reading.to);
+  }
+  device.waiting = [...records.map(freshOf), ...device.waiting];
 }
 
 /** Whether it fails for all devices. */

@@ -1,10 +1,9 @@
-import { join } from "node:path";
 import { checkRule, needsOfRule, RuleEngine, RuleTrial } from "./alerts/index.ts";
 import { hashApiKey, makeApiKey, makeOperatorKey } from "./auth/api-key.ts";
 import { hashSessionToken, makeSessionToken } from "./auth/session-token.ts";
 import { matchesTrackerSecret as matchesSecret } from "./auth/tracker-secret.ts";
 import { createSharedBus } from "./bus/shared.ts";
-import type { Config } from "./config/index.ts";
+import { type Config, secretFile } from "./config/index.ts";
 import {
   addCredentials,
   credentialsFile,
@@ -128,11 +127,6 @@ function openStore(
     noticesPerDevice: config.notices.keptPerDevice,
     ...{ packFromBytes: config.store.packFromBytes, mostLogBytes: config.store.mostLogBytes },
   });
-}
-
-/** Where the key of the secrets is. */
-export function secretFile({ data, secret }: Config): string {
-  return secret.file === "" ? join(data, "secret.key") : secret.file;
 }
 
 /** Seals all secrets of a data folder that no service uses by a new key. Answers the key's file. */

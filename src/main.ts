@@ -108,7 +108,7 @@ async function onData<T>(
       "this command is for the embedded store, but the setting store.url names a PostgreSQL database",
       "Use PostgreSQL's own tools: pg_dump and pg_restore, or continuous archiving; pg_amcheck looks for damage. Keep secret.key of the data folder with each backup.",
     );
-  const { secretFile } = await import("./app.ts");
+  const { secretFile } = await import("./config/index.ts");
   const tools = await import("./store/backup/index.ts");
   tools.giveWay();
   try {

@@ -81,6 +81,9 @@ async function stored(): Promise<string> {
   return behind.everything(["recipient", "user_usage", "device_results", "purge", ...writtenBehind]);
 }
 
+/** What was stored when the last request was judged; undefined once something may have changed it. */
+let judged: string | undefined;
+
 const person = { name: "Ana", country: "CO", timeZone: "America/Bogota" };
 const makers: Readonly<Record<string, () => Promise<string>>> = {
   async deviceId() {
@@ -189,7 +192,8 @@ async function undo(call: Call, { headers }: Answer): Promise<void> {
 async function send(call: Call, { url, headers, caller, body }: Request): Promise<Answer> {
   const token = caller === "person" ? undefined : caller === "link" ? linkToken : tokens[caller];
   const filled = url.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(known[name] ?? "unknown"));
-  const earlier = await stored();
+  const earlier = judged ?? (await stored());
+  judged = undefined;
   const answer = await rest.call(call.method, filled, {
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -201,8 +205,10 @@ async function send(call: Call, { url, headers, caller, body }: Request): Promis
   const told = `${call.operationId} ${filled.slice(0, 200)} ${answer.status} ${answer.body.slice(0, 300)}`;
   assert.ok(answer.status !== 500 && answer.status !== 408, told);
   if (answer.status === 503) assert.equal(answer.json.error, "SMS gateway not configured", told);
-  if (answer.status >= 400 || call.method === "GET")
-    assert.ok((await stored()) === earlier, `${told} changed what is stored`);
+  if (answer.status >= 400 || call.method === "GET") {
+    judged = await stored();
+    assert.ok(judged === earlier, `${told} changed what is stored`);
+  }
   return answer;
 }
 
@@ -226,6 +232,7 @@ async function withToken(example: Request): Promise<Request> {
  * there is into those of acts. Other examples stay as they are.
  */
 async function withCode({ operationId }: Call, example: Request): Promise<Request> {
+  judged = undefined;
   if (operationId === "acknowledgeAlerts" || operationId === "closeAlerts") {
     const { alertId } = await makeNotice(rest.store, (await rest.store.devices.find("fuzzed"))?.key ?? 0);
     return { ...example, body: JSON.stringify({ ...JSON.parse(example.body ?? "{}"), ids: [alertId] }) };

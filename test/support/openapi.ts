@@ -14,12 +14,22 @@ type Json = { readonly [name: string]: unknown };
 
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
+/** Checks of documents by their text: a file that starts several services compiles their schemas once. */
+const checks = new Map<string, Check>();
+
 /**
  * A check of answers against an OpenAPI document: the call, the code and the media type must be in it, and the body
  * must be what it says; fields that it does not name are errors too. What no path of the document has must be a 404, a
  * 400 or an inactive user's 403 in the envelope.
  */
 export function openApiCheck(document: object): Check {
+  const text = JSON.stringify(document);
+  const check = checks.get(text) ?? checkOf(JSON.parse(text));
+  checks.set(text, check);
+  return check;
+}
+
+function checkOf(document: object): Check {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addFormat("date-time", dateTime);
   const closed = JSON.parse(JSON.stringify(inlined(document)), (_key, value: unknown) => close(value)) as Json;
@@ -27,8 +37,10 @@ export function openApiCheck(document: object): Check {
   // Of two templates that match, the one with fewer parameters is meant (OpenAPI 3.1, "Path Templating Matching").
   const parameters = (template: string) => template.split("{").length;
   const paths = Object.keys(at(closed, "paths")).toSorted((left, right) => parameters(left) - parameters(right));
+  const patterns = paths.map((template) => ({ template, pattern: patternOf(template) }));
   return (method, url, answer) => {
-    const path = paths.find((template) => patternOf(template).test(url.split("?")[0] ?? ""));
+    const [called = ""] = url.split("?");
+    const path = patterns.find(({ pattern }) => pattern.test(called))?.template;
     const operation =
       path === undefined ? undefined : at(at(closed, "paths"), path)[method === "HEAD" ? "get" : method.toLowerCase()];
     if (path === undefined || !isJson(operation)) return checkUnknown(method, url, answer);

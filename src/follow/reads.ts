@@ -8,7 +8,7 @@ import type { FollowedDevice } from "./followed-device.ts";
 import type { RefoldReads } from "./refold-turn.ts";
 
 /** Records of one page. */
-const pageRecords = 2000;
+const pageRecords = 4096;
 const pageAlerts = 500;
 
 /** Where it is read, and who judges it. */

@@ -1,6 +1,7 @@
 import type { SaidRecord } from "../../../model/said.ts";
 import type { DeviceRecords } from "../../../ports/positions.ts";
 import { bucketCount } from "../../../ports/processes.ts";
+import { ArrayParameter } from "./array-parameter.ts";
 
 const noExtras = ',"attributes":{';
 
@@ -62,41 +63,56 @@ export interface EachRow extends PositionRow {
 }
 
 /** A batch as arrays, one of each column. */
-export function columnsOf(batch: readonly DeviceRecords[]): readonly (readonly unknown[])[] {
-  const columns: unknown[][] = Array.from({ length: 10 }, () => []);
-  for (const { device, records } of batch)
-    for (const record of records) {
-      const place = record.unlocated ? [null, null] : [record.latitude, record.longitude];
-      const motion = [record.speed ?? null, record.course ?? null];
-      const row = [
-        device,
-        record.time,
-        record.key,
-        record.receivedAt,
-        record.valid,
-        ...place,
-        ...motion,
-        readingsOf(record),
-      ];
-      for (const [index, value] of row.entries()) columns[index]?.push(value);
+export function columnsOf(batch: readonly DeviceRecords[]): readonly Buffer[] {
+  const count = batch.reduce((sum, { records }) => sum + records.length, 0);
+  const numbers = (type: "int8" | "float8") => new ArrayParameter(type, count, 8 * count);
+  const [device, time, key, receivedAt] = [numbers("int8"), numbers("float8"), numbers("int8"), numbers("float8")];
+  const valid = new ArrayParameter("bool", count, count);
+  const [latitude, longitude, speed, course] = [
+    numbers("float8"),
+    numbers("float8"),
+    numbers("float8"),
+    numbers("float8"),
+  ];
+  // A brace takes the place of the leading comma, and two close the object.
+  const lengths = batch.map(({ records }) => records.map(({ extras }) => Buffer.byteLength(extras) + 2));
+  const readings = new ArrayParameter(
+    "text",
+    count,
+    lengths.flat().reduce((sum, bytes) => sum + bytes, 0),
+  );
+  for (const [at, { device: own, records }] of batch.entries())
+    for (const [nth, record] of records.entries()) {
+      device.int8(own);
+      time.float8(record.time);
+      key.int8(record.key);
+      receivedAt.float8(record.receivedAt);
+      valid.bool(record.valid);
+      latitude.float8(record.unlocated ? undefined : record.latitude);
+      longitude.float8(record.unlocated ? undefined : record.longitude);
+      speed.float8(record.speed);
+      course.float8(record.course);
+      if (record.extras === noExtras) readings.null();
+      else readings.text(`{${record.extras.slice(1)}}}`, lengths[at]?.[nth] ?? 0);
     }
-  return columns;
+  const columns = [device, time, key, receivedAt, valid, latitude, longitude, speed, course, readings];
+  return columns.map(({ parameter }) => parameter);
 }
 
 /** The devices of a batch, and event times of the first and the last record of each. */
-export function spansOf(batch: readonly DeviceRecords[]): readonly (readonly number[])[] {
+export function spansOf(batch: readonly DeviceRecords[]): readonly Buffer[] {
   const filled = batch.filter(({ records }) => records.length > 0);
+  const device = new ArrayParameter("int8", filled.length, 8 * filled.length);
+  const first = new ArrayParameter("float8", filled.length, 8 * filled.length);
+  const last = new ArrayParameter("float8", filled.length, 8 * filled.length);
   const end = (records: readonly SaidRecord[], of: (...times: number[]) => number) =>
     records.reduce((time, record) => of(time, record.time), records[0]?.time ?? 0);
-  return [
-    filled.map(({ device }) => device),
-    filled.map(({ records }) => end(records, Math.min)),
-    filled.map(({ records }) => end(records, Math.max)),
-  ];
-}
-
-function readingsOf({ extras }: SaidRecord): string | null {
-  return extras === noExtras ? null : `{${extras.slice(1)}}}`;
+  for (const { device: own, records } of filled) {
+    device.int8(own);
+    first.float8(end(records, Math.min));
+    last.float8(end(records, Math.max));
+  }
+  return [device, first, last].map(({ parameter }) => parameter);
 }
 
 /** The record of a row. */

@@ -49,7 +49,7 @@ export async function judgeClock(
   }
   if (told === undefined) return;
   const before = ownClock.standing;
-  const known = await withHistory(told, heads);
+  const known = await withHistory(told, heads, ownClock);
   // In this order, after all that waits: what came before the clock was set is heard no more.
   ownClock.look();
   const wall = clock.now();
@@ -77,11 +77,15 @@ export async function judgeClock(
  * and only where the clock is in doubt. A device whose head can't be read now has one: reports of it from the future
  * are kept by their tracker, and all others are appended.
  */
-async function withHistory(devices: readonly PendingDevice[], heads: Heads): Promise<ReadonlySet<DeviceKey>> {
+async function withHistory(
+  devices: readonly PendingDevice[],
+  heads: Heads,
+  ownClock: OwnClock,
+): Promise<ReadonlySet<DeviceKey>> {
   const known = new Set<DeviceKey>();
-  const look = async ({ device: { key } }: PendingDevice) => {
+  const look = async ({ device: { key, accountKey } }: PendingDevice) => {
     try {
-      if ((await heads.head(key))?.newest !== undefined) known.add(key);
+      if (ownClock.knows(key, accountKey) || (await heads.head(key))?.newest !== undefined) known.add(key);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       known.add(key);

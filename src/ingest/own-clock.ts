@@ -112,6 +112,11 @@ export class OwnClock implements ClockTrust {
     this.#doubtedAt = now;
   }
 
+  /** Whether it was told of the device of late that it has a history. */
+  knows(device: DeviceKey, account: number): boolean {
+    return this.#votes.get(account)?.get(device)?.known === true;
+  }
+
   /** A device reported. `known`: it has a history. */
   saw(device: DeviceKey, account: number, sight: Sight, known: boolean): void {
     const now = this.#clock.monotonic();

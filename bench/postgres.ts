@@ -5,14 +5,16 @@ import { createLog } from "../src/observe/index.ts";
 import { openPostgresStore } from "../src/store/postgres/open-store.ts";
 import { said } from "../test/contract/positions/said.ts";
 import { noPostgres, PostgresServer } from "../test/support/postgres.ts";
-import { dataFolder, register, removeFolder, type Service, startService } from "../test/support/service.ts";
+import { dataFolder, end, register, removeFolder, type Service, startService } from "../test/support/service.ts";
 import { load } from "./acknowledged.ts";
 import { avlImeis } from "./support/avl.ts";
 import { type Figure, rate } from "./support/figures.ts";
-import { processorMs } from "./support/processes.ts";
+import { processorMs, program } from "./support/processes.ts";
 
 const connections = 500;
 const storeSeconds = 5;
+const warmUpSeconds = 5;
+const pacedSeconds = 30;
 
 /** What a server of some size has. Whatever it says is stored is on its disk. */
 const settings = [
@@ -49,7 +51,17 @@ async function served(server: PostgresServer, records: number): Promise<Measured
   }
 }
 
-/** Seconds of the processors that a service's processes take for a million positions, which trackers send to the first. */
+/** Trackers that send 20 positions each half a second, of some hours ago: some 20,000 a second. */
+async function paced(service: Service, seconds: number, hoursAgo: number): Promise<void> {
+  const args = [service.devicePort, connections, 20, 1, seconds, 500, hoursAgo / 24];
+  const { child } = await program<unknown>("avl-load", args);
+  await end(child);
+}
+
+/**
+ * Seconds of the processors that a service's processes take for a million positions, which trackers send to the first.
+ * The first seconds do not count: code is compiled in them.
+ */
 async function processorSeconds(server: PostgresServer, processes: number): Promise<number> {
   const url = await server.database();
   const services: Service[] = [];
@@ -65,18 +77,22 @@ async function processorSeconds(server: PostgresServer, processes: number): Prom
   const [first] = services;
   if (first === undefined) throw new Error("no process was asked for");
   await register(first, avlImeis(connections));
-  const before = used();
-  await load(first.devicePort, 20);
+  const database = new URL(url).pathname.slice(1);
+  const stored = async () => {
+    const [{ positions } = {}] = await server.ask(database, "select count(*)::float8 as positions from position");
+    return Number(positions);
+  };
+  await paced(first, warmUpSeconds, 20);
+  const [before, positionsBefore] = [used(), await stored()];
+  await paced(first, pacedSeconds, 10);
   // Heads are committed half a minute later at the latest.
   await sleep(35_000);
-  const spent = used() - before;
+  const [spent, positions] = [used() - before, (await stored()) - positionsBefore];
   for (const service of services) {
     await service.stop();
     removeFolder(service.directory);
   }
-  const database = new URL(url).pathname.slice(1);
-  const [{ positions } = {}] = await server.ask(database, "select count(*)::float8 as positions from position");
-  return (spent * 1000) / Number(positions);
+  return (spent * 1000) / positions;
 }
 
 /** Appends of one batch after the other, without trackers: what the store itself does. */

@@ -41,6 +41,7 @@ export class Copies {
       prepare: () => undefined,
       register: async () => undefined,
       read: (spans) => Promise.all(spans.map((span) => this.#read(span))),
+      watches: () => false,
       loaded: (device) => this.#loaded(device),
     });
   }

@@ -55,6 +55,7 @@ export class OwnDevices {
       prepare: (accounts) => engine.prepare(accounts),
       register: (device) => this.#registered(device),
       read: (spans) => store.positions.readEach(spans, mostUnreadRecords),
+      watches: (device) => engine.watches(device),
       loaded: (device, isReady) => this.#loaded(device, isReady),
     });
     this.refolding = new Refolding({

@@ -1,7 +1,8 @@
 import { stepOf } from "../fold/step.ts";
 import type { UnfollowedSpan } from "../model/follow.ts";
-import { observationOf } from "../model/observation.ts";
+import { observationOf, unparsedObservationOf } from "../model/observation.ts";
 import type { SaidRecord } from "../model/said.ts";
+import type { WatchedDevice } from "../ports/alert-engine.ts";
 import type { FreshRecord } from "../ports/follow.ts";
 import type { Log } from "../ports/log.ts";
 import type { PositionPage } from "../ports/positions.ts";
@@ -17,6 +18,8 @@ export interface UnreadDeps {
   readonly register: (device: FollowedDevice) => Promise<unknown>;
   /** The first records of spans, and whether there are more. */
   readonly read: (spans: readonly UnfollowedSpan[]) => Promise<readonly PositionPage[]>;
+  /** False: no rule watches the device. */
+  readonly watches: (device: WatchedDevice) => boolean;
   readonly log: Log;
 }
 
@@ -46,7 +49,10 @@ export class Unread {
       const pages = await this.#deps.read(
         asked.flatMap(({ key, reading }) => (reading ? [{ device: key, ...reading }] : [])),
       );
-      for (const [at, device] of asked.entries()) take(device, pages[at]);
+      for (const [at, device] of asked.entries()) {
+        const isWatched = device.device === undefined || this.#deps.watches(device.device);
+        take(device, pages[at], isWatched);
+      }
     } catch (error) {
       await this.#failed(devices, error);
     } finally {
@@ -94,7 +100,7 @@ function markOlder(device: FollowedDevice): boolean {
   return reading.to >= time;
 }
 
-function take(device: FollowedDevice, page: PositionPage | undefined): void {
+function take(device: FollowedDevice, page: PositionPage | undefined, isWatched: boolean): void {
   const { fold, reading } = device;
   if (reading === undefined) return;
   device.isCatchingUp = false;
@@ -112,7 +118,7 @@ function take(device: FollowedDevice, page: PositionPage | undefined): void {
     // A moment that fills a page would be read again for ever.
     fold?.mark(next.time, reading.to);
   }
-  device.waiting = [...records.map(freshOf), ...device.waiting];
+  device.waiting = [...records.map((record) => freshOf(record, isWatched)), ...device.waiting];
 }
 
 /** Whether it fails for all devices. */
@@ -121,6 +127,7 @@ export function isDown(error: unknown): boolean {
 }
 
 /** A stored record as if it had just come. */
-function freshOf(record: SaidRecord): FreshRecord {
-  return { ...observationOf(record), ...stepOf(record), ...record, speed: record.speed, course: record.course };
+function freshOf(record: SaidRecord, isWatched: boolean): FreshRecord {
+  const observation = isWatched ? observationOf(record) : unparsedObservationOf(record);
+  return { ...observation, ...stepOf(record), ...record, speed: record.speed, course: record.course };
 }

@@ -46,9 +46,17 @@ export function alarmsIn(extras: string): readonly Alarm[] {
  * rpm), the exact value stands among the attributes.
  */
 export function observationOf(record: SaidRecord): Observation {
+  const { readings, attributes, altitude, alarmList } = parse(record.extras);
+  return { ...unparsedObservationOf(record), altitude, alarms: alarmList, readings, attributes };
+}
+
+const noReadings: Readings = Object.freeze({});
+const noAttributes: Observation["attributes"] = Object.freeze({});
+
+/** The same without what only rules look at. */
+export function unparsedObservationOf(record: SaidRecord): Observation {
   const { speed, course } = record;
   const located = !record.unlocated;
-  const { readings, attributes, altitude, alarmList } = parse(record.extras);
   return {
     time: record.time,
     receivedAt: record.receivedAt,
@@ -58,10 +66,10 @@ export function observationOf(record: SaidRecord): Observation {
     longitude: record.longitude,
     ...(speed !== undefined && { speed }),
     ...(course !== undefined && { course }),
-    altitude,
-    alarms: alarmList,
-    readings,
-    attributes,
+    altitude: undefined,
+    alarms: [],
+    readings: noReadings,
+    attributes: noAttributes,
   };
 }
 

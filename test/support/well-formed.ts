@@ -42,7 +42,7 @@ function isTime(value: number | undefined): void {
 function isPlain(value: unknown, what: string): void {
   if (typeof value === "number")
     assert.ok(Math.abs(value) <= Number.MAX_SAFE_INTEGER && !Object.is(value, -0), `${what}: ${value}`);
-  if (typeof value === "string") assert.ok(value.isWellFormed(), `${what}: ${JSON.stringify(value)}`);
+  if (typeof value === "string" && !value.isWellFormed()) assert.fail(`${what}: ${JSON.stringify(value)}`);
 }
 
 function report(effect: Fix | ReadingsReport): void {

@@ -105,10 +105,12 @@ function walk(value: unknown, visit: (leaf: number | string) => void): void {
     }
 }
 
+/** Messages are made only where something is wrong: this looks at millions of values. */
 function assertPlain(json: string): void {
   walk(JSON.parse(json), (leaf) => {
-    if (typeof leaf === "number") assert.ok(Number.isFinite(leaf), `${leaf} in ${json}`);
-    else assert.ok(leaf.isWellFormed(), `a lone surrogate in ${json}`);
+    if (typeof leaf === "number") {
+      if (!Number.isFinite(leaf)) assert.fail(`${leaf} in ${json}`);
+    } else if (!leaf.isWellFormed()) assert.fail(`a lone surrogate in ${json}`);
   });
 }
 
@@ -125,7 +127,7 @@ function assertAnswerable(report: Report): void {
   const json = locationJson(record, 0);
   assertPlain(json);
   for (const [name, value] of Object.entries(JSON.parse(json).attributes))
-    assert.equal(typeof value, "string", `attribute ${name}`);
+    if (typeof value !== "string") assert.fail(`attribute ${name} is a ${typeof value}`);
 }
 
 function assertFit(effect: Effect): void {

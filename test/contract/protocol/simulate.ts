@@ -48,6 +48,21 @@ const commandText = fc.string({
 });
 
 /**
+ * Short words by which protocols call messages, or commands that reports answer or nothing does: a command's answer
+ * can't have such a name. Words of up to four letters and digits were all tried. V and a digit is H02's; single letters
+ * are Coban's.
+ */
+const namesOfMessages = new RegExp(
+  `^(?:(?:${[
+    "LK|TKQ|AL|UD|UD2|PPR|INIT|TEMP", // watch
+    "[PSU]\\d\\d|W01", // jt600
+    "AA[AC]|CC[CE]|A10|D00", // meitrack
+    "DTC|OBD", // gps103
+    "GTR", // suntech
+  ].join("|")})\\b|HBD|A[O-Z]\\d\\d)`, // queclink's and tk103's begin so
+);
+
+/**
  * A connection of the simulated device: its bytes are cut and decoded as the gateway would, its answers read as the
  * device would.
  */
@@ -188,13 +203,10 @@ export const simulateChecks: readonly Check[] = [
       const { simulate } = protocol;
       if (simulate?.obey === undefined) return;
       const { obey } = simulate;
-      // Every protocol at hand takes such texts, but those whose commands are bytes: these take their examples. V and a
-      // digit is what H02 calls messages and answers, LK and TKQ are messages of watches, P and S with two digits
-      // confirm what a JT600 sent: no device takes them for commands. Single letters are Coban's commands, some of
-      // which positions answer.
+      // Every protocol at hand takes such texts, but those whose commands are bytes: these take their examples.
       const words = fc
         .stringMatching(/^[A-UW-Z][A-Z0-9]{1,5}(,[0-9]{1,3}){0,2}$/)
-        .filter((each) => !/^(?:LK|TKQ|[PS]\d\d)\b/.test(each));
+        .filter((each) => !namesOfMessages.test(each));
       const takesWords = protocol.connect().command("AB", "350000000000001", 1) instanceof Uint8Array;
       const examples = vectors.flatMap(({ command }) =>
         command !== undefined && "bytes" in command.expected ? [command.text] : [],

@@ -143,19 +143,36 @@ export class DeviceReview implements Review {
   }
 
   outcome(standing: Standing, told: readonly ToldAlert[], now: number, until: number | undefined): ReviewOutcome {
-    const { device, rules, texts, wording, ids, room } = this.#setup;
+    const { device, rules, texts } = this.#setup;
     const live = texts.read(device.key, standing.rules, rules);
     const end = this.#end(standing, live.states, told, now, until);
+    const corrections = this.#corrections(end.episodes, live.states, told, now, until);
+    const sorted = corrections.toSorted((one, other) => one.correction.at.time - other.correction.at.time);
+    const states = () => {
+      if (end.present === undefined) return standing.rules;
+      const present = { ...end.present, since: watchesSince(live.since, standing.time) };
+      return texts.write(device.key, rules, present, standing.time, now);
+    };
+    return this.#written(sorted, 0, standing.rules, states, now);
+  }
+
+  /** Writes corrections from a place on. The new states count behind the last one. */
+  #written(
+    corrections: readonly RuleCorrection[],
+    from: number,
+    before: string | undefined,
+    states: () => string | undefined,
+    now: number,
+  ): ReviewOutcome {
+    const { device, wording, ids, room } = this.#setup;
     const writer = new AlertWriter(device, wording, ids, now, room(device));
     // What is newer than all that was followed is not late: it came shortly before a crash, or is made true by time
     // alone.
     writer.lateUntil = this.#setup.standing.time;
-    const isWhole = write(this.#corrections(end.episodes, live.states, told, now, until), writer);
-    const found = { alerts: writer.alerts, notices: writer.notices, ended: writer.ended, isWhole };
-    // If one commit does not hold everything, the next review finds the rest.
-    if (end.present === undefined || !isWhole) return { ...found, rules: standing.rules };
-    const present = { ...end.present, since: watchesSince(live.since, standing.time) };
-    return { ...found, rules: texts.write(device.key, rules, present, standing.time, now) };
+    const to = write(corrections, from, writer);
+    const found = { alerts: writer.alerts, notices: writer.notices, ended: writer.ended };
+    if (to === corrections.length) return { ...found, rules: states(), more: undefined };
+    return { ...found, rules: before, more: (later) => this.#written(corrections, to, before, states, later) };
   }
 
   /**
@@ -258,15 +275,14 @@ interface RuleCorrection {
   readonly correction: Correction;
 }
 
-/** Writes corrections in the order of time; of one moment, as they are. False: it is more than one commit holds. */
-function write(corrections: readonly RuleCorrection[], writer: AlertWriter): boolean {
-  const sorted = corrections.toSorted((one, other) => one.correction.at.time - other.correction.at.time);
+/** Writes corrections from a place on, as many as one commit holds: moments are whole. The place of the next one. */
+function write(corrections: readonly RuleCorrection[], from: number, writer: AlertWriter): number {
   let present = Number.NEGATIVE_INFINITY;
-  for (const { rule, correction } of sorted) {
+  for (const [at, { rule, correction }] of corrections.slice(from).entries()) {
     const { time } = correction.at;
     if (time !== present) {
       writer.end();
-      if (writer.full) return false;
+      if (writer.full) return from + at;
     }
     present = time;
     if (correction.do === "close") writer.closed(rule, time);
@@ -278,7 +294,7 @@ function write(corrections: readonly RuleCorrection[], writer: AlertWriter): boo
     }
   }
   writer.end();
-  return true;
+  return corrections.length;
 }
 
 function seenAt({ time, observation, totals }: FoundAt): Seen {

@@ -238,6 +238,11 @@ export class DeviceFold {
     return this.#meanwhile?.length ?? 0;
   }
 
+  /** Whether late records are among what waits. */
+  get isLateWaiting(): boolean {
+    return this.#meanwhile?.some((record) => this.#newest.standingOf(record) === "late") === true;
+  }
+
   /**
    * Leaves out what waits and has been read already: of the first `count`, what is later than `after` and no later than
    * `to`.

@@ -62,7 +62,7 @@ export class OwnDevices {
       ...{ clock, log },
       registered: (device) => this.#registered(device),
       prepare: (device) => this.#prepare(device),
-      readsOf: (device, registered) => readsOf(deps, device, registered),
+      readsOf: (device, registered) => readsOf(deps, device, registered, (part) => this.#commitPart(device, part)),
       gone: (device) => this.#forget([device]),
       over: (device, outcome) => this.#refolded(device, outcome),
     });
@@ -166,6 +166,13 @@ export class OwnDevices {
     device.found(outcome);
     const { alerts, notices, ended } = outcome;
     this.changed(device, alerts.length > 0 || notices.length > 0 || ended.length > 0);
+  }
+
+  /** Commits what a review has found so far. Whether that was possible. */
+  async #commitPart(device: FollowedDevice, part: AlertOutcome): Promise<boolean> {
+    this.#found(device, part);
+    await this.commits.write([device]);
+    return !device.left && device.alerts.length + device.notices.length + device.ended.length === 0;
   }
 
   /** What fails here costs timers only. */

@@ -27,6 +27,7 @@ export function readsOf(
   { store, engine, clock }: RefoldSources,
   device: FollowedDevice,
   registered: WatchedDevice,
+  commit: RefoldReads["commit"],
 ): RefoldReads {
   const { key } = device;
   return {
@@ -45,6 +46,7 @@ export function readsOf(
       return [...told, ...found.filter(({ id }) => !ids.has(id))].sort((one, other) => one.time - other.time);
     },
     review: (standing, start) => engine.review(registered, standing, start, clock.now()),
+    commit,
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
   };

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { said } from "../../test/contract/positions/said.ts";
+import { newAlert } from "../../test/contract/store/alert-values.ts";
 import { MemoryFollow } from "../../test/support/follow-memory.ts";
 import { noSums } from "../fold/days.ts";
 import { stepOf } from "../fold/step.ts";
+import type { Alert } from "../model/alert.ts";
 import { observationOf } from "../model/observation.ts";
 import type { SaidRecord } from "../model/said.ts";
+import type { ReviewOutcome } from "../ports/alert-engine.ts";
 import type { FreshRecord } from "../ports/follow.ts";
 import { DeviceFold } from "./device-fold.ts";
 import { refoldTurn } from "./refold-turn.ts";
@@ -48,6 +51,7 @@ async function followed(
       },
       told: async () => [],
       review: () => undefined,
+      commit: async () => true,
       now: () => 0,
       monotonic: () => 0,
     });
@@ -115,12 +119,64 @@ test("rules that take long give others their turn of the event loop", async () =
       },
       settled: () => undefined,
       meets: () => true,
-      outcome: () => ({ rules: undefined, alerts: [], notices: [], ended: [], isWhole: true }),
+      outcome: () => ({ rules: undefined, alerts: [], notices: [], ended: [], more: undefined }),
     }),
+    commit: async () => true,
     now: () => now,
     monotonic: () => now,
   });
   isOver = true;
   assert.ok(turns >= 90, `${turns} turns`);
   assert.equal(fold.head.today?.end.records, 100);
+});
+
+/**
+ * What a review finds takes three commits. How often its records were folded, and what was committed on the way.
+ * `meanwhile`: came in the second of them.
+ */
+async function inParts(isCommitted: boolean, meanwhile = said(200)) {
+  const fold = new DeviceFold();
+  fold.take([freshOf(said(100))], () => undefined);
+  fold.mark(0, 100_000);
+  const alerts = [10, 20, 30].map((second) => newAlert(1, second));
+  const part = (at: number): ReviewOutcome => {
+    const found = { rules: `${at}`, alerts: alerts.slice(at, at + 1), notices: [], ended: [] };
+    return { ...found, more: at < 2 ? () => part(at + 1) : undefined };
+  };
+  const observed: number[] = [];
+  const committed: Alert[] = [];
+  const outcome = await refoldTurn(fold, {
+    days: async () => [],
+    sumsBefore: async () => noSums,
+    records: async () => ({ records: [said(50), said(100)].map(freshOf), unreadable: [] }),
+    told: async () => [],
+    review: () => ({
+      ...{ toldFrom: 0, isCurrent: true, settled: () => undefined, meets: () => true, outcome: () => part(0) },
+      observe: ({ time }) => void observed.push(time),
+    }),
+    async commit(some) {
+      committed.push(...some.alerts);
+      if (committed.length === 2) fold.take([freshOf(meanwhile)], () => undefined);
+      return isCommitted;
+    },
+    now: () => 0,
+    monotonic: () => 0,
+  });
+  return { outcome, fold, alerts, observed, committed };
+}
+
+test("what a review finds beyond one commit is committed at once, and not reviewed again", async () => {
+  const { outcome, fold, alerts, observed, committed } = await inParts(true);
+  assert.deepEqual([...committed, ...(outcome?.alerts ?? [])], alerts);
+  assert.deepEqual([observed.length, outcome?.rules, fold.isLate], [2, "2", false]);
+});
+
+test("where late records come while parts of what a review found are committed, the rest is found anew", async () => {
+  const { outcome, fold, alerts, committed } = await inParts(true, said(70));
+  assert.deepEqual([outcome, committed, fold.isLate], [undefined, alerts.slice(0, 2), true]);
+});
+
+test("where a part of what a review found can't be committed now, all of it stays late", async () => {
+  const { outcome, fold, alerts, committed } = await inParts(false);
+  assert.deepEqual([outcome, committed, fold.isLate], [undefined, alerts.slice(0, 1), true]);
 });

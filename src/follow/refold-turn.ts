@@ -8,7 +8,7 @@ import type { Day, DeviceHead, LateSpan } from "../model/follow.ts";
 import type { TotalsSums } from "../model/location.ts";
 import { observationOf } from "../model/observation.ts";
 import type { Standing } from "../model/standing.ts";
-import type { Review, ReviewOutcome, ReviewStart, ToldAlert } from "../ports/alert-engine.ts";
+import type { AlertOutcome, Review, ReviewOutcome, ReviewStart, ToldAlert } from "../ports/alert-engine.ts";
 import type { FollowStore } from "../ports/follow.ts";
 import type { PositionPage, PositionPlace } from "../ports/positions.ts";
 import type { DeviceFold } from "./device-fold.ts";
@@ -35,6 +35,8 @@ export interface RefoldReads {
   readonly told: (from: number) => Promise<readonly ToldAlert[]>;
   /** Undefined: no rule watches the device. */
   readonly review: (standing: Standing, start: ReviewStart) => Review | undefined;
+  /** Commits a part of what was found. False: that is not possible now; a review finds the rest. */
+  readonly commit: (part: AlertOutcome) => Promise<boolean>;
   readonly now: () => number;
   /** ms of a clock that never goes back. */
   readonly monotonic: () => number;
@@ -160,8 +162,8 @@ class Turn {
   async end(fold: DeviceFold): Promise<ReviewOutcome | undefined> {
     const refold = this.#refold;
     if (refold === undefined) return undefined;
-    const outcome = await this.#reviewed(refold);
-    if (outcome === "anew" || outcome?.isWhole === false) return outcome === "anew" ? undefined : outcome;
+    const outcome = await this.#reviewed(refold, fold);
+    if (outcome === "anew") return undefined;
     const days = [...this.#withEnd(refold.days()), ...this.#goneOn(refold)];
     const folded = new Set(days.map(({ day }) => day));
     const before = this.#kept.filter(({ day }) => folded.has(day));
@@ -183,15 +185,22 @@ class Turn {
     return next === undefined ? [] : [{ ...next, before: asBeginning(behind) }];
   }
 
-  /** "anew": the rules were changed meanwhile. */
-  async #reviewed(refold: Refold): Promise<ReviewOutcome | undefined | "anew"> {
+  /** "anew": the rules were changed meanwhile, or not all of it is to be committed now. */
+  async #reviewed(refold: Refold, fold: DeviceFold): Promise<ReviewOutcome | undefined | "anew"> {
     const review = this.#review;
     if (review === undefined) return undefined;
     const told = await this.#reads.told(review.toldFrom);
     if (!review.isCurrent) return "anew";
     const until = this.#nextTime ?? (this.#isToEnd ? undefined : (refold.point.time ?? 0) + 1);
-    const outcome = review.outcome(this.#standing, told, this.#reads.now(), until);
-    this.#foundLast = foundByTime([...told, ...outcome.alerts]).get(this.#found.time);
+    let outcome = review.outcome(this.#standing, told, this.#reads.now(), until);
+    const found = [...told, ...outcome.alerts];
+    for (; outcome.more !== undefined; found.push(...outcome.alerts)) {
+      // Many rules would be folded again and again, for each commit that their alerts take. But what late records come
+      // to change would be told and withdrawn.
+      if (!(await this.#reads.commit(outcome)) || !review.isCurrent || fold.isLateWaiting) return "anew";
+      outcome = outcome.more(this.#reads.now());
+    }
+    this.#foundLast = foundByTime(found).get(this.#found.time);
     return outcome;
   }
 

@@ -101,8 +101,8 @@ export interface Review {
 
 /** What a review comes to. */
 export interface ReviewOutcome extends AlertOutcome {
-  /** False: one commit does not hold everything. Commit this, and review the same again. */
-  readonly isWhole: boolean;
+  /** What one commit does not hold: ask for it when this is committed. Undefined: there is nothing more. */
+  readonly more: ((now: number) => ReviewOutcome) | undefined;
 }
 
 /** Rules over records. Nothing here reads a clock or a store but `prepare`. */

@@ -110,6 +110,8 @@ export class AlertLane {
   readonly device: WatchedDevice;
   /** A review follows each commit that has late records. */
   reviewsAtOnce = true;
+  /** What one commit does not hold follows at once; otherwise it is reviewed again, as after a failure. */
+  reviewsGoOn = true;
   /** Records from one point to the next. */
   spacing = 16;
   /** A review goes over so many points, and then gives others their turn. */
@@ -286,8 +288,9 @@ export class AlertLane {
         .filter((alert) => alert.time >= review.toldFrom)
         .map((alert) => ({ ...alert, handling: this.handling.get(alert) ?? closed }))
         .sort((one, other) => one.time - other.time);
-      const outcome = review.outcome(before.standing, told, this.now, until);
-      if (!outcome.isWhole) {
+      let outcome = review.outcome(before.standing, told, this.now, until);
+      for (; this.reviewsGoOn && outcome.more !== undefined; outcome = outcome.more(this.now)) this.#commit(outcome);
+      if (outcome.more !== undefined) {
         this.#late = late;
         this.#points = before.points;
         this.standing = before.standing;

@@ -119,6 +119,7 @@ export class Followed {
       records: this.said.read,
       told: async () => [],
       review: () => undefined,
+      commit: async () => true,
       monotonic: () => 0,
       now: () => 0,
     };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Alert } from "../../src/model/alert.ts";
 import type { AlertRule } from "../../src/model/alert-rule.ts";
 import type { Fix } from "../../src/model/effects.ts";
 import { AlertLane, type Arrival, ruleOf } from "../support/alert-lane.ts";
@@ -69,6 +70,21 @@ test("the same for reports that come late", options, async () => {
   lane.submit(Array.from({ length: 24 }, (_, index) => sos(index + 1)));
   assertBounded(lane, 24);
   assert.equal(lane.records.length, 25);
+});
+
+test("what a review finds beyond one commit is what another review would find behind it", options, async () => {
+  const lanes = [];
+  for (const goesOn of [true, false]) {
+    const lane = await new AlertLane(rules()).ready();
+    lane.reviewsGoOn = goesOn;
+    lane.submit([sos(101)]);
+    lane.submit(Array.from({ length: 24 }, (_, index) => sos(index + 1)));
+    const found = ({ ruleId, time, phase, text }: Alert) => `${ruleId} ${time} ${phase} ${text}`;
+    lanes.push({ alerts: lane.alerts.map(found).sort(), notices: lane.notices.length, reviewed: lane.reviewed });
+  }
+  const [once, again] = lanes;
+  assert.deepEqual([once?.alerts, once?.notices], [again?.alerts, again?.notices]);
+  assert.ok(2 * (once?.reviewed ?? 0) < (again?.reviewed ?? 0), `${once?.reviewed} of ${again?.reviewed}`);
 });
 
 test("the notices of an account have an end each minute: the alert says what is left out", options, async () => {

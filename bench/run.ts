@@ -18,6 +18,7 @@ import { size } from "./size.ts";
 import { stored } from "./stored.ts";
 import { streams } from "./streams.ts";
 import { type Figure, kept, line } from "./support/figures.ts";
+import { trials } from "./trial.ts";
 import { written } from "./written.ts";
 
 const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
@@ -31,6 +32,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   api,
   alerts,
   history,
+  trials,
   streams,
   day,
   stored,

@@ -1,6 +1,6 @@
 import { type AlertRule, type AlertRuleFields, zonesOf } from "../model/alert-rule.ts";
 import { type LocationRecord, noTotals } from "../model/location.ts";
-import { observationOf } from "../model/observation.ts";
+import { StoredObservation } from "../model/observation.ts";
 import type { Standing } from "../model/standing.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertTrial, TrialStep } from "../ports/alert-trial.ts";
@@ -111,7 +111,7 @@ class Run {
     // What our own clock would have found before this one came.
     if (this.#onOurClock && record.receivedAt > this.#heardAt) yield* this.#look(record.receivedAt - 1);
     const watch = this.#watch(record.receivedAt);
-    watch?.observe(observationOf(record), record.totals);
+    watch?.observe(new StoredObservation(record), record.totals);
     yield* this.#found(watch);
     this.#move(record);
   }

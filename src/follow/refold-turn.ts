@@ -6,7 +6,7 @@ import { Refold, type RulesBeside } from "../fold/refold.ts";
 import { foundByTime, type LocationAlerts } from "../model/alert.ts";
 import type { Day, DeviceHead, LateSpan } from "../model/follow.ts";
 import type { TotalsSums } from "../model/location.ts";
-import { observationOf } from "../model/observation.ts";
+import { StoredObservation } from "../model/observation.ts";
 import type { Standing } from "../model/standing.ts";
 import type { AlertOutcome, Review, ReviewOutcome, ReviewStart, ToldAlert } from "../ports/alert-engine.ts";
 import type { FollowStore } from "../ports/follow.ts";
@@ -146,7 +146,7 @@ class Turn {
         refold.add(record, rules);
         if (refold.isDone) return;
         if (day !== undefined && day !== refold.day) this.#sums = added(this.#sums, point.totals);
-        review?.observe(observationOf(record), plus(refold.point.totals, this.#sums));
+        review?.observe(new StoredObservation(record), plus(refold.point.totals, this.#sums));
         this.#found.add(record);
       }
       if (page.next === undefined) {

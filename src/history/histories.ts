@@ -8,7 +8,7 @@ import { foldStart, RunningFold } from "./fold-start.ts";
 import { Pages, type PagesSources } from "./pages.ts";
 
 /** Records of one step for programs. */
-const stepRecords = 500;
+const stepRecords = 2048;
 /** How many requests may be under way is bounded by the API, for each account and in all. */
 const unbounded = { waiting: Number.POSITIVE_INFINITY, each: Number.POSITIVE_INFINITY };
 
@@ -53,18 +53,23 @@ export class FoldedHistories implements Histories {
   ): AsyncGenerator<readonly LocationRecord[], void, undefined> {
     const start = await foldStart(device, from, this.#sources);
     const fold = new RunningFold(start);
-    for (let after: PositionPlace | undefined; ; ) {
-      const range = { from: start.from, to, limit: stepRecords, ...(after && { after }) };
-      const page = await this.#sources.positions.read(device, range);
+    const read = (after?: PositionPlace) =>
+      this.#sources.positions.read(device, { from: start.from, to, limit: stepRecords, ...(after && { after }) });
+    for (let reading = read(); ; ) {
+      const page = await reading;
       const [damage] = page.unreadable;
       if (damage !== undefined) throw new StoreUnavailable(damage.what, undefined, "damaged");
+      if (page.next !== undefined) {
+        // The next page is read while this one is folded. Whoever goes away before does not hear of its failure.
+        reading = read(page.next);
+        reading.catch(() => undefined);
+      }
       const records = page.records.map((said) => {
         const totals = fold.add(said);
         return withTotals({ ...said, totals }, totals);
       });
       yield records.filter(({ time }) => time >= from);
       if (page.next === undefined) return;
-      after = page.next;
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
   }

@@ -5,7 +5,7 @@ import { alarmNames } from "./alarms.ts";
 import { reservedAttributes } from "./attribute-names.ts";
 import type { Report } from "./effects.ts";
 import { extrasOf } from "./location-json.ts";
-import { observationOf } from "./observation.ts";
+import { observationOf, StoredObservation } from "./observation.ts";
 import { type Readings, readingRows } from "./readings.ts";
 import type { SaidRecord } from "./said.ts";
 
@@ -49,6 +49,11 @@ function asStored({ readings: told }: Report): Readings {
   return all;
 }
 
+const names = [
+  ...(["time", "receivedAt", "located", "positioned", "latitude", "longitude"] as const),
+  ...(["speed", "course", "altitude", "readings", "attributes"] as const),
+];
+
 test("a stored record is observed as its report was", () => {
   fc.assert(
     fc.property(reports, (report) => {
@@ -62,6 +67,10 @@ test("a stored record is observed as its report was", () => {
         extras: extrasOf(report),
       };
       const seen = observationOf(record);
+      const judged = new StoredObservation(record);
+      assert.deepEqual(judged.alarms, seen.alarms);
+      for (const name of names) assert.deepEqual(judged[name], seen[name], name);
+      assert.deepEqual(judged.alarms, seen.alarms);
       assert.deepEqual(seen.readings, asStored(report));
       assert.deepEqual(seen.alarms, report.alarms);
       assert.equal(seen.altitude, report.type === "fix" ? report.altitude : undefined);

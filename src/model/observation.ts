@@ -53,6 +53,53 @@ export function observationOf(record: SaidRecord): Observation {
 const noReadings: Readings = Object.freeze({});
 const noAttributes: Observation["attributes"] = Object.freeze({});
 
+/** The same as `observationOf`, for judging: what its extras hold is parsed when a rule looks at it. */
+export class StoredObservation implements Observation {
+  readonly time: number;
+  readonly receivedAt: number;
+  readonly located: boolean;
+  readonly positioned: boolean;
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly speed: number | undefined;
+  readonly course: number | undefined;
+  readonly #extras: string;
+  #parsed: Parsed | undefined;
+
+  constructor({ time, receivedAt, valid, unlocated, latitude, longitude, speed, course, extras }: SaidRecord) {
+    this.time = time;
+    this.receivedAt = receivedAt;
+    this.located = !unlocated;
+    this.positioned = !unlocated && valid;
+    this.latitude = latitude;
+    this.longitude = longitude;
+    this.speed = speed;
+    this.course = course;
+    this.#extras = extras;
+  }
+
+  get #parts(): Parsed {
+    this.#parsed ??= parse(this.#extras);
+    return this.#parsed;
+  }
+
+  get altitude(): number | undefined {
+    return this.#parts.altitude;
+  }
+
+  get alarms(): readonly Alarm[] {
+    return this.#parsed === undefined ? alarmsIn(this.#extras) : this.#parsed.alarmList;
+  }
+
+  get readings(): Readings {
+    return this.#parts.readings;
+  }
+
+  get attributes(): Attributes {
+    return this.#parts.attributes;
+  }
+}
+
 /** The same without what only rules look at. */
 export function unparsedObservationOf(record: SaidRecord): Observation {
   const { speed, course } = record;
@@ -73,12 +120,15 @@ export function unparsedObservationOf(record: SaidRecord): Observation {
   };
 }
 
-function parse(extras: string): {
+/** What extras hold. */
+interface Parsed {
   readonly readings: Readings;
   readonly attributes: Readonly<Record<string, string>>;
   readonly altitude: number | undefined;
   readonly alarmList: readonly Alarm[];
-} {
+}
+
+function parse(extras: string): Parsed {
   const fields: unknown = JSON.parse(`{${readableExtras(extras).slice(1)}}}`);
   const readings: Record<string, number | boolean | string> = {};
   const attributes: Record<string, string> = {};

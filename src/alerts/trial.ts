@@ -52,7 +52,8 @@ export class RuleTrial implements AlertTrial {
     if (before !== undefined) run.startAfter(before);
     let records = 0;
     for await (const piece of histories.records(device.key, { from, to })) {
-      for (const record of piece) yield* run.record(record);
+      // Not `yield*`, which would wait for each record, also where nothing was found.
+      for (const record of piece) for (const step of run.record(record)) yield step;
       records += piece.length;
       yield { type: "progress", records, time: piece.at(-1)?.time ?? from };
     }

@@ -175,16 +175,16 @@ export class AlertLane {
   /** Trials over the history so far. */
   trial(now: number): RuleTrial {
     const { geofences, accounts } = this.#sources;
-    const history = () => this.history;
+    const { history } = this;
     return new RuleTrial({
       geofences,
       accounts,
       histories: {
         async *records(_, { from, to }) {
-          const all = history().filter(({ time }) => time >= from && time <= to);
+          const all = history.filter(({ time }) => time >= from && time <= to);
           for (let at = 0; at < all.length; at += 100) yield all.slice(at, at + 100);
         },
-        lastBefore: async (_, moment) => history().findLast(({ time }) => time <= moment),
+        lastBefore: async (_, moment) => history.findLast(({ time }) => time <= moment),
       },
       clock: { now: () => now, monotonic: () => now },
       ids: this.#uuids,

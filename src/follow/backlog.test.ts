@@ -18,7 +18,10 @@ import type { FreshRecord } from "../ports/follow.ts";
 import { StoreUnavailable } from "../ports/store.ts";
 import { Alone } from "../store/sqlite/alone.ts";
 import type { FollowerDeps } from "./deps.ts";
+import { DeviceFold } from "./device-fold.ts";
+import { FollowedDevice } from "./followed-device.ts";
 import { Follower } from "./follower.ts";
+import { Unread } from "./unread.ts";
 
 const start = Date.UTC(2026, 5, 1);
 const page = 1000;
@@ -144,6 +147,37 @@ test("a backlog is judged in its order, and what comes meanwhile behind it", asy
   assert.deepEqual([gaps, reviews], [[], []]);
 });
 
+test("the last location that is asked for in a backlog is that of what came before the question", async (context) => {
+  const { append, leave, follower, headOf } = world(context);
+  await headOf(1);
+  leave(1, records(0, 5000));
+  append(1, [record(5000)]);
+  const { json } = await follower.latest({ key: 1, odometerStart: 0 });
+  assert.ok(json?.includes(new Date(start + 5000_000).toISOString().slice(0, 19)), `${json}`);
+});
+
+test("what waits counts as late in the head", () => {
+  const followed = new FollowedDevice(1);
+  followed.fold = new DeviceFold();
+  followed.wait([record(1), record(5)], 1e6);
+  const late = followed.head?.late.map(({ from, to }) => [from, to]);
+  assert.deepEqual(late, [[start + 1000, start + 5000]]);
+});
+
+test("a rest that the head has passed meanwhile is late, and no backlog any more", async () => {
+  const followed = new FollowedDevice(1);
+  followed.fold = new DeviceFold();
+  followed.fold.take([record(50)], () => undefined);
+  followed.isCatchingUp = true;
+  followed.addUnread({ from: start, to: start + 10_000 });
+  const unread = new Unread({
+    ...{ register: async () => undefined, read: async () => [] },
+    ...{ watches: () => true, log: silentLog },
+  });
+  await unread.read([followed]);
+  assert.deepEqual([followed.isRead, followed.isCatchingUp, followed.fold.isLate], [true, false, true]);
+});
+
 test("late records in a backlog are folded in their places, once it is read", async (context) => {
   const { hooks, append, leave, rests, headOf, gaps, reviews } = world(context);
   const late = [record(100), record(2500), record(4500)];
@@ -245,7 +279,7 @@ test("a stop within a backlog leaves its rest to the next start", async (context
 });
 
 test("a backlog without an end holds up no other device", async (context) => {
-  const { hooks, append, leave, headOf, gaps } = world(context);
+  const { hooks, append, leave, headOf, gaps, follower } = world(context);
   let next = 3000;
   let isEndless = true;
   hooks.read = (devices) => {
@@ -257,6 +291,7 @@ test("a backlog without an end holds up no other device", async (context) => {
   await until(() => next > 6000);
   leave(2, records(0, 3000));
   await until(async () => (await headOf(2))?.newest?.time === start + 2999_000);
+  assert.ok((await follower.latest({ key: 1, odometerStart: 0 })).json);
   isEndless = false;
   await until(async () => (await headOf(1))?.newest?.time === start + (next - 1) * 1000);
   assert.deepEqual(gaps, []);

@@ -66,11 +66,12 @@ export class FollowedDevice {
     return this.isRead || (this.isCatchingUp && this.fold !== undefined);
   }
 
-  /** The head. What is not read yet counts as late in it. */
+  /** The head. What is not in it yet counts as late. */
   get head(): DeviceHead | undefined {
-    const { fold, unread, reading } = this;
-    const isKnown = unread === undefined && reading === undefined;
-    return fold === undefined || isKnown ? fold?.head : withLate(fold.head, [unread, reading]);
+    const { fold, isRead, unread, reading, waiting } = this;
+    if (fold === undefined || isRead) return fold?.head;
+    const came = waiting.map(({ time }) => ({ from: time, to: time }));
+    return withLate(fold.head, [unread, reading, ...came]);
   }
 
   get device(): WatchedDevice | undefined {
@@ -117,6 +118,12 @@ export class FollowedDevice {
   beginReading(): void {
     this.reading = this.unread;
     this.unread = undefined;
+  }
+
+  endReading(): void {
+    this.reading = undefined;
+    // The head may have passed what was the rest.
+    if (this.unread === undefined) this.isCatchingUp = false;
   }
 
   /** Keeps what came until the head is read; beyond `room` bytes only when it was. */

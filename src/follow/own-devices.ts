@@ -22,6 +22,9 @@ const mostWaitingBytes = 8 * 1024 * 1024;
 /** What a late record counts as. It is on the disk and not in memory until its turn. */
 const lateBytes = 100;
 
+/** Whoever asks for a last location waits so long for the end of a backlog, ms. */
+const backlogMs = 1000;
+
 /** Records that nobody followed are taken as if they had just come, so many of each device at a time. */
 const mostUnreadRecords = 1000;
 
@@ -266,14 +269,16 @@ export class OwnDevices {
     );
   }
 
-  /** The device, with everything that came in its head. */
+  /** The device, with everything that came in its head; of a long backlog, with what is read in some time. */
   current(key: DeviceKey): FollowedDevice | Promise<FollowedDevice> {
     const device = this.memory.of(key);
-    return device.isCurrent ? device : this.#made(device);
+    return device.isCurrent && device.isRead ? device : this.#made(device);
   }
 
   async #made(device: FollowedDevice): Promise<FollowedDevice> {
-    while (!device.isCurrent) {
+    const { clock } = this.#deps;
+    const until = clock.monotonic() + backlogMs;
+    while (!device.isCurrent || (!device.isRead && clock.monotonic() < until)) {
       if (this.#isStopping) throw new StoreUnavailable("the service stops");
       if (device.refolding !== undefined) await device.refolding;
       else await this.#loading.wait(device);

@@ -56,7 +56,7 @@ export class Unread {
     } catch (error) {
       await this.#failed(devices, error);
     } finally {
-      for (const device of devices) device.reading = undefined;
+      for (const device of devices) device.endReading();
     }
   }
 

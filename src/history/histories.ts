@@ -7,8 +7,9 @@ import { Turns } from "../shares/turns.ts";
 import { foldStart, RunningFold } from "./fold-start.ts";
 import { Pages, type PagesSources } from "./pages.ts";
 
-/** Records of one step for programs. */
-const stepRecords = 2048;
+/** Records of one step for programs, and those that are read at a time: a block that lies on both sides is read twice. */
+const stepRecords = 500;
+const pageRecords = 4 * stepRecords;
 /** How many requests may be under way is bounded by the API, for each account and in all. */
 const unbounded = { waiting: Number.POSITIVE_INFINITY, each: Number.POSITIVE_INFINITY };
 
@@ -54,7 +55,7 @@ export class FoldedHistories implements Histories {
     const start = await foldStart(device, from, this.#sources);
     const fold = new RunningFold(start);
     const read = (after?: PositionPlace) =>
-      this.#sources.positions.read(device, { from: start.from, to, limit: stepRecords, ...(after && { after }) });
+      this.#sources.positions.read(device, { from: start.from, to, limit: pageRecords, ...(after && { after }) });
     for (let reading = read(); ; ) {
       const page = await reading;
       const [damage] = page.unreadable;
@@ -64,13 +65,15 @@ export class FoldedHistories implements Histories {
         reading = read(page.next);
         reading.catch(() => undefined);
       }
-      const records = page.records.map((said) => {
-        const totals = fold.add(said);
-        return withTotals({ ...said, totals }, totals);
-      });
-      yield records.filter(({ time }) => time >= from);
+      for (let at = 0; at < page.records.length; at += stepRecords) {
+        const records = page.records.slice(at, at + stepRecords).map((said) => {
+          const totals = fold.add(said);
+          return withTotals({ ...said, totals }, totals);
+        });
+        yield records.filter(({ time }) => time >= from);
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      }
       if (page.next === undefined) return;
-      await new Promise<void>((resolve) => setImmediate(resolve));
     }
   }
 

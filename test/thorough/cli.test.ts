@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { exitCodes } from "../../src/cli/exit.ts";
 import { protocols } from "../../src/protocols/index.ts";
+import type { Location } from "../support/location-content.ts";
 import { servedCommandLine } from "../support/served-command-line.ts";
-import { anyPorts, dataFolder, end, freePort, removeFolder } from "../support/service.ts";
+import { anyPorts, call, dataFolder, end, freePort, removeFolder } from "../support/service.ts";
 import { ended, jsonLines } from "../support/waybeam.ts";
 
 const { directory, service, start, waybeam } = servedCommandLine();
@@ -68,13 +69,20 @@ test("a simulated fleet of every protocol: each report that was acknowledged is 
   const devices = jsonLines((await waybeam(["device", "list", "--json"])).out);
   assert.equal(devices.length, count);
   for (const { id, name } of devices) {
-    const history = jsonLines((await waybeam(["history", String(id), "--from", "10m", "--to", "now", "--json"])).out);
+    const range = { from: "2000-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z" };
+    const path = `/api/devices/${id}`;
+    const { locations } = await call<{ locations: Location[] }>(service(), "POST", `${path}/locations`, range);
     // What a login says of its tracker repeats the place that is known at the time: it is no report of the three.
-    const reports = history.filter(({ attributes }) => !Object.hasOwn(Object(attributes), "positionTime"));
+    const reports = locations.filter(({ attributes }) => !Object.hasOwn(attributes, "positionTime"));
     assert.equal(reports.length, 3, String(name));
-    const last: unknown = JSON.parse((await waybeam(["last", String(id), "--json"])).out);
-    assert.deepEqual(last, history.at(-1), String(name));
+    const last = await call<{ lastLocation: Location }>(service(), "GET", `${path}/lastLocation`);
+    assert.deepEqual(last.lastLocation, locations.at(-1), String(name));
   }
+  // The commands print what the API answers, of whatever protocol.
+  const id = String(devices[0]?.id);
+  const history = jsonLines((await waybeam(["history", id, "--from", "10m", "--to", "now", "--json"])).out);
+  assert.ok(history.length >= 3);
+  assert.deepEqual(JSON.parse((await waybeam(["last", id, "--json"])).out), history.at(-1));
 });
 
 test("history --readings shows what came without a position too", async () => {

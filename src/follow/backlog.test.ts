@@ -260,6 +260,25 @@ test("alerts of a backlog are told before its end, and nothing counts as followe
   assert.equal(followed.at(-1), 2);
 });
 
+test("what comes before it is known what a gained share has pending is judged behind that", async (context) => {
+  const { positions, follower, append, rests, headOf, gaps, reviews } = world(context);
+  const gate = Promise.withResolvers<void>();
+  positions.unfollowed = async function* () {
+    await gate.promise;
+    yield { place: 1, spans: [{ device: 1, from: start, to: start + 9000 }] };
+  };
+  positions.append([{ device: 1, records: records(0, 10) }]);
+  follower.gained([1]);
+  append(1, [record(10)]);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  append(1, [record(11)]);
+  gate.resolve();
+  await until(async () => (await headOf(1))?.newest?.time === start + 11_000);
+  await rests(1);
+  assert.equal((await headOf(1))?.today?.end.records, 12);
+  assert.deepEqual([gaps, reviews], [[], []]);
+});
+
 test("a stop within a backlog leaves its rest to the next start", async (context) => {
   const before = world(context);
   const gate = Promise.withResolvers<void>();

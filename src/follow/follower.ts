@@ -39,7 +39,7 @@ export class Follower implements Following, Heads, LastLocations, BucketsHeir {
     const { processes } = store;
     this.#deps = deps;
     this.#processes = processes;
-    const own = new OwnDevices(deps);
+    const own = new OwnDevices(deps, () => this.#taking.known);
     this.#own = own;
     this.#copies = new Copies(deps);
     this.#taking = new Taking({ ...{ positions: store.positions, processes, log }, take: (some) => own.take(some) });

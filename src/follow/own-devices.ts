@@ -42,7 +42,8 @@ export class OwnDevices {
   readonly #loading: Loading;
   #isStopping = false;
 
-  constructor(deps: FollowerDeps) {
+  /** `known`: resolves when it is known what the shares have pending; undefined: it is. */
+  constructor(deps: FollowerDeps, known: () => Promise<void> | undefined) {
     const { store, engine, clock, log } = deps;
     this.#deps = deps;
     this.lag = new Lag(deps.mostLagBytes);
@@ -54,7 +55,11 @@ export class OwnDevices {
     });
     this.#loading = new Loading({
       ...{ store: store.follow, log },
-      heads: (devices) => store.follow.heads(devices.map(({ key }) => key)),
+      heads: async (devices) => {
+        // What comes now is newer than what is pending, and would be judged before it.
+        await known();
+        return store.follow.heads(devices.map(({ key }) => key));
+      },
       prepare: (accounts) => engine.prepare(accounts),
       register: (device) => this.#registered(device),
       read: (spans) => store.positions.readEach(spans, mostUnreadRecords),

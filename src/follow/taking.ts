@@ -69,6 +69,11 @@ export class Taking {
     }
   }
 
+  /** Resolves when all is taken that stood there when this process came to follow a share, or that failed. */
+  get known(): Promise<void> | undefined {
+    return this.isComplete ? undefined : (this.#next ?? this.over).catch(() => undefined);
+  }
+
   /** The same in the background. What fails is taken by the next look. */
   soon(): void {
     if (this.#isStopped) return;

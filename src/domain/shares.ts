@@ -81,6 +81,7 @@ export function createShares(context: SharesContext): Shares {
 
   return {
     async create(user, request) {
+      if (request.name?.trim() === "") throw new ApiError("badRequest", ["body/name: must not be blank"]);
       const { target, usualName } = await targetOf(context, user, request);
       const now = clock.now();
       const expires = endOf(request.expires, now, limits.longestDays);

@@ -166,6 +166,8 @@ test("a wrong request is answered with what is wrong", async () => {
     [{ expires: ends() }, "body: needs either deviceId or groupId"],
     [{ expires: ends(), deviceId: "van", groupId: "x" }, "body: needs either deviceId or groupId"],
     [{ deviceId: "van" }, "body/expires: is required"],
+    [{ deviceId: "van", expires: ends(1), name: " \r\n" }, "body/name: must not be blank"],
+    [{ groupId: "nothing", expires: ends(1), name: " " }, "body/name: must not be blank"],
     [{ deviceId: "van", expires: ends(-1) }, "body/expires: must be in the future, at most 366 days ahead"],
     [
       { deviceId: "van", expires: ends(367 * 24 * hour) },

@@ -18,6 +18,7 @@ import { size } from "./size.ts";
 import { stored } from "./stored.ts";
 import { streams } from "./streams.ts";
 import { type Figure, kept, line } from "./support/figures.ts";
+import { told } from "./told.ts";
 import { trials } from "./trial.ts";
 import { written } from "./written.ts";
 
@@ -33,6 +34,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   alerts,
   history,
   trials,
+  told,
   streams,
   day,
   stored,

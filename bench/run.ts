@@ -13,6 +13,7 @@ import { history } from "./history.ts";
 import { idle } from "./idle.ts";
 import { lastLocation } from "./last-location.ts";
 import { late } from "./late.ts";
+import { million } from "./million.ts";
 import { postgres } from "./postgres.ts";
 import { size } from "./size.ts";
 import { stored } from "./stored.ts";
@@ -38,6 +39,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   streams,
   day,
   stored,
+  million,
   fleet,
   size,
   postgres,

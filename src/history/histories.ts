@@ -7,7 +7,9 @@ import { Turns } from "../shares/turns.ts";
 import { foldStart, RunningFold } from "./fold-start.ts";
 import { Pages, type PagesSources } from "./pages.ts";
 
-/** Records of one step for programs, and those that are read at a time: a block that lies on both sides is read twice. */
+/**
+ * Records of one step for programs, and of those that are read together: a block that lies on both sides is read twice.
+ */
 const stepRecords = 500;
 const pageRecords = 4 * stepRecords;
 /** How many requests may be under way is bounded by the API, for each account and in all. */

@@ -7,6 +7,8 @@ export interface AccountUseTable {
   rules: number;
   webhooks: number;
   bytes: number;
+  devices: number;
+  identifiers: number;
 }
 
 /** What an account may have. Null stands for the limit of account 0, which is the setting. */

@@ -27,7 +27,16 @@ const rowBytes = 200;
  * may change it to less.
  */
 export async function makeQuotas(database: Kysely<Schema>, engine: Engine): Promise<void> {
-  const use = { users: int, groups: int, geofences: int, rules: int, webhooks: int, bytes: int };
+  const use = {
+    users: int,
+    groups: int,
+    geofences: int,
+    rules: int,
+    webhooks: int,
+    bytes: int,
+    devices: int,
+    identifiers: int,
+  };
   await makeTable(database, engine, "account_use", { account: primary(int), ...use });
   await makeTable(database, engine, "account_quota", {
     account: primary(int),
@@ -45,9 +54,26 @@ export async function makeQuotas(database: Kysely<Schema>, engine: Engine): Prom
     table: "account",
     after: "insert",
     steps: [
-      `insert into account_use (account, users, "groups", geofences, rules, webhooks, bytes) values (new."key", 0, 0, 0, 0, 0, 0)`,
+      `insert into account_use (account, users, "groups", geofences, rules, webhooks, bytes, devices, identifiers) values (new."key", 0, 0, 0, 0, 0, 0, 0, 0)`,
     ],
   });
+  await countDevices(database, engine);
+}
+
+/** Licences limit devices and their identifiers. Here they are only counted: an account may have millions. */
+async function countDevices(database: Kysely<Schema>, engine: Engine): Promise<void> {
+  const count = (name: string, sign: string, account: string) =>
+    `update account_use set "${name}" = "${name}" ${sign} 1 where account = ${account}`;
+  const ofDevice = (row: string) => `(select account from device where "key" = ${row}.device)`;
+  for (const { table, name, account } of [
+    { table: "device", name: "devices", account: (row: string) => `${row}.account` },
+    { table: "device_identifier", name: "identifiers", account: ofDevice },
+  ] as const) {
+    const made = [count(name, "+", account("new"))];
+    const removed = [count(name, "-", account("old"))];
+    await makeTrigger(database, engine, { name: `${table}_use_made`, table, after: "insert", steps: made });
+    await makeTrigger(database, engine, { name: `${table}_use_removed`, table, after: "delete", steps: removed });
+  }
 }
 
 function bytesOf(row: string, texts: readonly string[]): string {

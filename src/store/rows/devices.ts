@@ -221,8 +221,13 @@ export class DeviceRows implements DeviceStore {
     });
   }
 
-  identifiersUsed(accountKey: number): Promise<number> {
-    return identifiersUsed(this.#database, accountKey);
+  async identifiersUsed(accountKey: number): Promise<number> {
+    const row = await this.#database
+      .selectFrom("account_use")
+      .select("identifiers")
+      .where("account", "=", accountKey)
+      .executeTakeFirst();
+    return Number(row?.identifiers ?? 0);
   }
 
   async retained(after: DeviceKey, limit: number): Promise<readonly RetainedDevice[]> {
@@ -317,16 +322,6 @@ async function replaceIn(
   return { before, device: deviceOf(row) };
 }
 
-async function identifiersUsed(database: Kysely<Schema>, accountKey: number): Promise<number> {
-  const row = await database
-    .selectFrom("device_identifier")
-    .innerJoin("device", "device.key", "device_identifier.device")
-    .select((select) => select.fn.countAll<number>().as("count"))
-    .where("device.account", "=", accountKey)
-    .executeTakeFirstOrThrow();
-  return Number(row.count);
-}
-
 /** Whether an account may hold this many more identifiers. */
 async function mayHold(
   transaction: Transaction<Schema>,
@@ -336,24 +331,14 @@ async function mayHold(
 ): Promise<boolean> {
   const account = await transaction
     .selectFrom("account")
-    .select("licenses")
+    .innerJoin("account_use", "account_use.account", "account.key")
+    .select(["licenses", "identifiers"])
     .where("key", "=", accountKey)
     .executeTakeFirst();
   if (account === undefined) return false;
   const most = Math.max(least, account.licenses * perLicense);
-  const devices = await transaction
-    .selectFrom("device")
-    .select((select) => select.fn.countAll<number>().as("count"))
-    .where("account", "=", accountKey)
-    .executeTakeFirstOrThrow();
-  // A device has at most 17 identifiers. If 17 for each device are within the limit, nobody needs to count them, which
-  // takes longer.
-  if ((Number(devices.count) + 1) * mostOfDevice <= most) return true;
-  return (await identifiersUsed(transaction, accountKey)) + added <= most;
+  return account.identifiers + added <= most;
 }
-
-/** An id and sixteen aliases. */
-const mostOfDevice = 17;
 
 async function isTaken(
   transaction: Transaction<Schema>,

@@ -31,10 +31,10 @@ export async function readQuotas(database: Kysely<Schema>, account: number): Pro
     .where("account", "in", [usual, account])
     .execute();
   const use = await database.selectFrom("account_use").selectAll().where("account", "=", account).executeTakeFirst();
-  const { account: _, ...counts } = use ?? { account, ...noUse };
+  const { users, groups, geofences, rules, webhooks, bytes } = use ?? noUse;
   const own = quotasOf(rows.find((row) => row.account === account));
   const all = { ...quotasOf(rows.find((row) => row.account === usual)), ...own };
-  return { limits: isWhole(all) ? all : undefined, own, use: counts };
+  return { limits: isWhole(all) ? all : undefined, own, use: { users, groups, geofences, rules, webhooks, bytes } };
 }
 
 function quotasOf(row: AccountQuotaTable | undefined): Partial<Quotas> {

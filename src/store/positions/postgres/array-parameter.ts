@@ -6,10 +6,10 @@ const lengthLength = 4;
 const nullLength = -1;
 
 /**
- * An array as a parameter in PostgreSQL's binary format, one-dimensional (`array_recv` in arrayfuncs.c): i32 dimensions,
- * i32 whether there are nulls, u32 OID of the elements' type, i32 count, i32 lower bound; of each element an i32 length,
- * -1 for null, and its bytes. Big endian. As texts, numbers of a large batch take several times the processor's time of
- * both sides.
+ * An array as a parameter in PostgreSQL's binary format, one-dimensional (`array_recv` in arrayfuncs.c): i32
+ * dimensions, i32 whether there are nulls, u32 OID of the elements' type, i32 count, i32 lower bound; of each element
+ * an i32 length, -1 for null, and its bytes. Big endian. As texts, numbers of a large batch take several times the
+ * processor's time of both sides.
  */
 export class ArrayParameter {
   readonly #bytes: Buffer;

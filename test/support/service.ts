@@ -162,6 +162,8 @@ async function requestToken(url: string, directory: string): Promise<string> {
   const file = join(directory, "credentials.json");
   if (!existsSync(file)) return "";
   const { userName, apiKey } = JSON.parse(readFileSync(file, "utf8"));
+  // Of two first starts at once, one may make the owner and the other the operator's key.
+  if (apiKey === undefined) return "";
   const answer = await fetch(`${url}/api/Auth/Token`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -9,8 +9,8 @@ const fleet = 64;
 const windowMs = 1000;
 /** A batch of this many devices does not wait. */
 const enough = 32;
-/** The longest time that a batch gathers, ms: less than a tenth of what the radio takes from a tracker and back. */
-const mostMs = 10;
+/** The longest time that a batch gathers, ms: a tenth of what the radio takes from a tracker and back. */
+const mostMs = 20;
 /** A batch to which nobody came within this time goes at once, ms. */
 const quietMs = 2;
 

@@ -8,7 +8,7 @@ const positions = 200_000;
 /** Trials; the middle one counts. */
 const times = 3;
 
-/** Waits until all is followed: what is measured has the processors for itself. */
+/** Waits until the log is packed: what is measured has the processors for itself. */
 async function rested(service: Service): Promise<void> {
   for (;;) {
     const metrics = await service.metrics();

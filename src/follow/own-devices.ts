@@ -22,10 +22,10 @@ const mostWaitingBytes = 8 * 1024 * 1024;
 /** What a late record counts as. It is on the disk and not in memory until its turn. */
 const lateBytes = 100;
 
-/** Whoever asks for a last location waits so long for the end of a backlog, ms. */
+/** The longest time that a question for a last location waits for the end of a backlog, ms. */
 const backlogMs = 1000;
 
-/** Records that nobody followed are taken as if they had just come, so many of each device at a time. */
+/** Most records of one device that are read back and followed at a time. */
 const mostUnreadRecords = 1000;
 
 /**

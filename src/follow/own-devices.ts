@@ -258,7 +258,8 @@ export class OwnDevices {
       else this.#tellEngine(device.device, fold, 0);
       this.#deps.bus.publish({ type: "committed", devices: [{ device: device.device, plan: {} }] });
     }
-    if (device.unread !== undefined) this.#loading.add(device);
+    // What came while the turn went on may stand in no queue: its load ended meanwhile.
+    if (device.unread !== undefined || device.waiting.length > 0) this.#loading.add(device);
     this.memory.weigh(device);
   }
 

@@ -3,15 +3,14 @@ import { type TestContext, test } from "node:test";
 import { newAlert } from "../../test/contract/store/alert-values.ts";
 import { createMemoryBus } from "../../test/support/bus.ts";
 import { MemoryFollow } from "../../test/support/follow-memory.ts";
+import { freshRecord as record, driveStart as start } from "../../test/support/fresh-record.ts";
 import { until } from "../../test/support/gateway.ts";
 import { noAlertEngine } from "../../test/support/no-alert-engine.ts";
 import { MemoryPositions } from "../../test/support/positions-memory.ts";
 import { device } from "../../test/support/records.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
-import { freshRecordOf } from "../ingest/fresh-record.ts";
 import type { Alert } from "../model/alert.ts";
 import type { DeviceKey } from "../model/device.ts";
-import type { Fix } from "../model/effects.ts";
 import { systemClock } from "../observe/index.ts";
 import type { AlertEngine, Watch } from "../ports/alert-engine.ts";
 import type { FreshRecord } from "../ports/follow.ts";
@@ -23,16 +22,8 @@ import { FollowedDevice } from "./followed-device.ts";
 import { Follower } from "./follower.ts";
 import { Unread } from "./unread.ts";
 
-const start = Date.UTC(2026, 5, 1);
 const page = 1000;
 const known = [1, 2].map((key) => ({ ...device({ key, id: `d${key}` }), fuelTables: undefined }));
-
-/** A second of the drive. `nth`: which of the things that were said of it. */
-function record(at: number, nth = 0): FreshRecord {
-  const where = { valid: true, latitude: 48 + (at % 1000) / 1000, longitude: 11 + nth / 1e4 };
-  const fix: Fix = { type: "fix", time: start + at * 1000, ...where, alarms: [], readings: {}, attributes: {} };
-  return freshRecordOf(fix, fix.time, start, false);
-}
 
 function records(from: number, to: number): readonly FreshRecord[] {
   return Array.from({ length: to - from }, (_, at) => record(from + at));
@@ -74,13 +65,20 @@ function world(context: TestContext, positions = new MemoryPositions(page), foll
   const { engine, ...told } = gapEngine();
   const followed: number[] = [];
   /** Called when pages were read, before anybody sees them. */
-  const hooks: { read: (devices: readonly DeviceKey[], pages: number) => void | Promise<void> } = { read() {} };
+  const hooks: {
+    read: (devices: readonly DeviceKey[], pages: number) => void | Promise<void>;
+    /** Called before a turn of late records reads a page. */
+    turn: () => void | Promise<void>;
+  } = { read() {}, turn() {} };
   let pages = 0;
   const store: FollowerDeps["store"] = {
     follow,
     positions: {
       append: (batch) => positions.append(batch),
-      read: (key, range) => positions.read(key, range),
+      async read(key, range) {
+        await hooks.turn();
+        return positions.read(key, range);
+      },
       async readEach(spans, limit) {
         const found = await positions.readEach(spans, limit);
         pages += spans.length;
@@ -159,7 +157,7 @@ test("the last location that is asked for in a backlog is that of what came befo
 test("what waits counts as late in the head", () => {
   const followed = new FollowedDevice(1);
   followed.fold = new DeviceFold();
-  followed.wait([record(1), record(5)], 1e6);
+  followed.wait([record(1), record(5)], 1e6, 1);
   const late = followed.head?.late.map(({ from, to }) => [from, to]);
   assert.deepEqual(late, [[start + 1000, start + 5000]]);
 });
@@ -341,4 +339,37 @@ test("a backlog waits for the end of a refold, and is not held in memory", async
   const head = await headOf(1);
   assert.deepEqual([head?.newest?.time, head?.today?.end.records], [start + 8009_000, 8010]);
   assert.deepEqual(gaps, []);
+});
+
+test("what comes of a device while its load ends and its late records are folded is taken after them", async (context) => {
+  const { hooks, append, leave, follower, headOf, gaps } = world(context);
+  append(1, [record(0), record(2)]);
+  await headOf(1);
+  const [begun, loaded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  hooks.turn = () => {
+    begun.resolve();
+    return loaded.promise;
+  };
+  hooks.read = async () => {
+    hooks.read = () => undefined;
+    let isBegun = false;
+    begun.promise.then(() => {
+      isBegun = true;
+    });
+    await until(() => isBegun);
+    // The load goes on with the second device then.
+    setImmediate(() => append(1, [record(4)]));
+    setImmediate(() => setImmediate(() => loaded.resolve()));
+  };
+  append(1, [record(1)]);
+  await headOf(1);
+  leave(1, [record(3)]);
+  leave(2, records(0, page + 500));
+  // Nobody asks: a question would load what waits.
+  await until(() => gaps.length > 0 && follower.behind + follower.lagBytes === 0);
+  assert.equal((await headOf(1))?.newest?.time, start + 4000);
+  assert.deepEqual(
+    gaps.map(({ time }) => time),
+    [start + 2000],
+  );
 });

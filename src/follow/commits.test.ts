@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { freshRecord } from "../../test/support/fresh-record.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
 import { StoreUnavailable } from "../ports/store.ts";
 import { Commits } from "./commits.ts";
@@ -26,7 +27,12 @@ function world(context: TestContext, failure: (devices: readonly number[]) => Er
       if (error !== undefined) throw error;
     },
   };
-  const commits = new Commits({ store, clock, log: silentLog, committed() {}, followed() {} });
+  const places: number[] = [];
+  const commits = new Commits({
+    ...{ store, clock, log: silentLog },
+    committed() {},
+    followed: (place) => void places.push(place),
+  });
   const pass = async (ms: number) => {
     for (const end = now + ms; now < end; ) {
       now += 10;
@@ -39,7 +45,7 @@ function world(context: TestContext, failure: (devices: readonly number[]) => Er
     device.fold = new DeviceFold();
     return device;
   };
-  return { commits, tries, pass, followed, looks: () => looks };
+  return { commits, tries, places, pass, followed, looks: () => looks };
 }
 
 test("a finding whose own commit fails is tried again after its pause, and nothing wakes for it before", async (context) => {
@@ -70,4 +76,23 @@ test("while the store is down it has its pause, whatever is found meanwhile", as
     await pass(20);
   }
   assert.ok(tries.length <= 3, `${tries.length} tries`);
+});
+
+test("what waits to be folded does not count as followed, and holds up no commit of what is", async (context) => {
+  const { commits, places, pass, followed, tries } = world(context, () => undefined);
+  const device = followed(1);
+  commits.reached(5);
+  commits.changed(device, true);
+  commits.reached(6);
+  device.wait([freshRecord(1)], 1000, 6);
+  commits.changed(device);
+  await pass(100);
+  assert.equal(tries.length, 1);
+  assert.equal(places.at(-1), 5);
+  device.takeWaiting(1);
+  device.version++;
+  commits.changed(device, true);
+  await pass(100);
+  assert.equal(places.at(-1), 6);
+  assert.equal(commits.size, 0);
 });

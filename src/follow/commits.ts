@@ -184,7 +184,7 @@ export class Commits {
 
   async #write(devices: readonly FollowedDevice[]): Promise<void> {
     const done = devices.flatMap((device) => {
-      const { commit, version, isRead } = device;
+      const { commit, version } = device;
       const dirty = this.#dirty.get(device);
       if (dirty === undefined) return [];
       if (commit === undefined) {
@@ -192,18 +192,20 @@ export class Commits {
         return [];
       }
       dirty.next = undefined;
-      return [{ device, commit, version, isRead, dirty }];
+      // What is unread or waits would be lost over a kill if its place counted as followed.
+      const { isRead, isLoaded, waitingFrom = dirty.place } = device;
+      const behind = isRead ? undefined : isLoaded ? Math.max(waitingFrom, dirty.place) : dirty.place;
+      return [{ device, commit, version, dirty, behind, isLoaded }];
     });
     await this.#deps.store.commit(done.map(({ commit }) => commit));
-    for (const { device, commit, version, isRead, dirty } of done) {
+    for (const { device, commit, version, dirty, behind, isLoaded } of done) {
       device.committed(commit);
       if (this.#dirty.get(device) !== dirty) continue;
       this.#dirty.delete(device);
-      if (isRead && device.version === version) continue;
+      if (behind === undefined && device.version === version) continue;
       const since = this.#deps.clock.monotonic();
-      // What is unread would be lost over a kill if its place counted as followed.
-      const place = isRead ? (dirty.next ?? this.#place) : dirty.place;
-      const notBefore = isRead ? 0 : since + unreadPauseMs;
+      const place = behind ?? dirty.next ?? this.#place;
+      const notBefore = isLoaded && !this.#isStopping ? 0 : since + unreadPauseMs;
       this.#dirty.set(device, { place, next: undefined, since, notBefore, pauseMs: devicePauseMs });
     }
     this.#deps.committed(done);

@@ -18,6 +18,10 @@ export function bytesOfRecord({ extras }: FreshRecord): number {
   return recordBytes + 3 * extras.length;
 }
 
+export function bytesOfRecords(records: readonly FreshRecord[]): number {
+  return records.reduce((sum, record) => sum + bytesOfRecord(record), 0);
+}
+
 /** A device in memory, with what of it is not committed. */
 export class FollowedDevice {
   readonly key: DeviceKey;
@@ -27,9 +31,15 @@ export class FollowedDevice {
   known: WatchedDevice | undefined;
   /** Undefined: its head was not read yet. */
   fold: DeviceFold | undefined;
-  /** What came before its head was read. */
+  /** What came and is not folded yet. */
   waiting: FreshRecord[] = [];
   waitingBytes = 0;
+  /** The append that brought the first of that. `-Infinity`: that was read from the store. */
+  waitingFrom: number | undefined;
+  /** What late records count as until they are folded, and what comes meanwhile. */
+  behindBytes = 0;
+  /** What of both `Lag` has counted. */
+  lagBytes = 0;
   /** Event times of what came that is to be read from the store: while too much waited, or to another process. */
   unread: { readonly from: number; readonly to: number } | undefined;
   /** Event times of what is being read of that. */
@@ -55,15 +65,19 @@ export class FollowedDevice {
     this.key = key;
   }
 
-  /** Everything that came is in the head, or noted there as late. */
-  get isRead(): boolean {
-    const isKnown = this.unread === undefined && this.reading === undefined;
-    return this.fold !== undefined && this.waiting.length === 0 && isKnown;
+  /** Its head is read, and nothing else of it is to be read. */
+  get isLoaded(): boolean {
+    return this.fold !== undefined && this.unread === undefined && this.reading === undefined;
   }
 
-  /** What is read may be committed: all of it, or a part of a backlog, whose alerts and days wait for no end of it. */
+  /** Everything that came is in the head, or noted there as late. */
+  get isRead(): boolean {
+    return this.isLoaded && this.waiting.length === 0;
+  }
+
+  /** What is folded may be committed, also of a backlog, whose alerts and days wait for no end of it. */
   get canCommit(): boolean {
-    return this.isRead || (this.isCatchingUp && this.fold !== undefined);
+    return this.isLoaded || (this.isCatchingUp && this.fold !== undefined);
   }
 
   /** The head. What is not in it yet counts as late. */
@@ -105,7 +119,7 @@ export class FollowedDevice {
     const kept = this.waiting.filter(({ time }) => time < from);
     for (const { time } of this.waiting) if (time >= from) this.addUnread({ from: time, to: time });
     this.waiting = kept;
-    this.waitingBytes = kept.reduce((sum, record) => sum + bytesOfRecord(record), 0);
+    this.waitingBytes = bytesOfRecords(kept);
   }
 
   /** What is unread is folded in its place, as if it were late. */
@@ -126,8 +140,9 @@ export class FollowedDevice {
     if (this.unread === undefined) this.isCatchingUp = false;
   }
 
-  /** Keeps what came until the head is read; beyond `room` bytes only when it was. */
-  wait(records: readonly FreshRecord[], room: number): void {
+  /** Keeps what an append brought until it is folded; beyond `room` bytes it is read from the store. */
+  wait(records: readonly FreshRecord[], room: number, place: number): void {
+    this.waitingFrom ??= place;
     for (const record of records) {
       const bytes = bytesOfRecord(record);
       if (this.waitingBytes + bytes > room && this.waiting.length > 0) {
@@ -139,6 +154,15 @@ export class FollowedDevice {
     }
   }
 
+  /** Takes the first records that wait, so many at most, to be folded now. */
+  takeWaiting(most: number): readonly FreshRecord[] {
+    const taken = this.waiting.length <= most ? this.waiting : this.waiting.slice(0, most);
+    this.waiting = taken === this.waiting ? [] : this.waiting.slice(most);
+    if (this.waiting.length === 0) this.waitingFrom = undefined;
+    this.waitingBytes = this.waiting.length === 0 ? 0 : this.waitingBytes - bytesOfRecords(taken);
+    return taken;
+  }
+
   /** Takes what rules found, to be committed. */
   found({ alerts, notices, ended }: AlertOutcome): void {
     if (alerts.length > 0) this.alerts = [...this.alerts, ...alerts];
@@ -146,7 +170,7 @@ export class FollowedDevice {
     if (ended.length > 0) this.ended = [...this.ended, ...ended];
   }
 
-  /** What is to be committed; undefined: something that came is not in its head yet, nor part of a rest. */
+  /** What is to be committed; undefined: there is no head, or something before what waits is to be read. */
   get commit(): FollowCommit | undefined {
     if (this.fold === undefined || !this.canCommit) return undefined;
     const { alerts, notices, ended } = this;

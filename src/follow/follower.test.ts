@@ -3,13 +3,12 @@ import { type TestContext, test } from "node:test";
 import { newAlert } from "../../test/contract/store/alert-values.ts";
 import { createMemoryBus } from "../../test/support/bus.ts";
 import { MemoryFollow } from "../../test/support/follow-memory.ts";
+import { freshRecord as record, driveStart as start } from "../../test/support/fresh-record.ts";
 import { until } from "../../test/support/gateway.ts";
 import { noAlertEngine } from "../../test/support/no-alert-engine.ts";
 import { device } from "../../test/support/records.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
-import { freshRecordOf } from "../ingest/fresh-record.ts";
 import type { DeviceKey } from "../model/device.ts";
-import type { Fix } from "../model/effects.ts";
 import { systemClock } from "../observe/index.ts";
 import type { AlertEngine } from "../ports/alert-engine.ts";
 import type { FreshRecord } from "../ports/follow.ts";
@@ -22,18 +21,11 @@ import { FollowedDevice } from "./followed-device.ts";
 import { Follower } from "./follower.ts";
 
 const dayS = 86_400;
-const start = Date.UTC(2026, 5, 1);
 const [one, other] = [device({ key: 1, id: "a" }), device({ key: 2, id: "b" })];
 const [first, second] = [
   { ...one, fuelTables: undefined },
   { ...other, fuelTables: undefined },
 ];
-
-function record(at: number): FreshRecord {
-  const where = { valid: true, latitude: 48 + (at % 1000) / 1000, longitude: 11 };
-  const fix: Fix = { type: "fix", time: start + at * 1000, ...where, alarms: [], readings: {}, attributes: {} };
-  return freshRecordOf(fix, fix.time, start, false);
-}
 
 /** A record that the fold can't take as it comes. */
 function poison(at: number): FreshRecord {
@@ -122,11 +114,38 @@ test("late records count for the lag as they lie on the disk, until they are fol
   stored.set(1, records);
   await follower.head(1);
   follower.appended([{ device: first, records: [record(199)] }], 1);
-  assert.equal(follower.lagBytes, 0);
+  await until(() => follower.lagBytes === 0);
   follower.appended([{ device: first, records: records.slice(0, 150) }], 2);
-  assert.equal(follower.lagBytes, 150 * 100);
+  await until(() => follower.lagBytes === 150 * 25);
   await until(() => follower.behind === 0);
   assert.equal(follower.lagBytes, 0);
+});
+
+test("what is appended is folded behind its answers, a slice at a time, and at once for whoever asks", async (context) => {
+  let observed = 0;
+  const watch: AlertEngine["watch"] = () => ({
+    ...{ full: false, late: undefined, tick: () => undefined, settled: () => undefined },
+    observe() {
+      observed++;
+      for (const end = performance.now() + 1; performance.now() < end; );
+      return undefined;
+    },
+    outcome: () => undefined,
+  });
+  const { follower, timeOf } = world(context, { watch });
+  await follower.head(1);
+  await follower.head(2);
+  const records = Array.from({ length: 1000 }, (_, at) => record(at));
+  follower.appended([{ device: first, records }], 1);
+  follower.appended([{ device: second, records: records.slice(0, 3) }], 2);
+  assert.equal(observed, 0);
+  assert.ok(follower.lagBytes > 1000 * 100);
+  assert.equal(await timeOf(2), start + 2000);
+  assert.equal(observed, 3);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(observed < 500, `${observed} records in a slice`);
+  await until(() => follower.lagBytes === 0);
+  assert.equal(observed, 1003);
 });
 
 test("a device whose rules can't be watched is followed all the same, and so are others", async (context) => {
@@ -213,8 +232,8 @@ test("a device that is gone rests, with late records and all", async (context) =
   follower.appended([{ device: first, records: [record(1)] }], 2);
   gone.add(1);
   bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "a" });
-  await until(() => follower.behind === 0);
-  assert.deepEqual([follower.uncommitted, follower.inMemory, follow.committed.length], [0, 0, 0]);
+  await until(() => follower.inMemory === 0);
+  assert.deepEqual([follower.behind, follower.uncommitted, follow.committed.length], [0, 0, 0]);
 });
 
 test("no refold begins while old positions of its device are deleted", async (context) => {
@@ -285,13 +304,11 @@ test("a damaged head comes to the fold of what is kept, and to the sums of what 
   assert.deepEqual(damaged, whole);
 });
 
-test("nothing of a device is committed as followed while something that came is not in its head", () => {
+test("nothing of a device is committed while something older than what waits is to be read", () => {
   const followed = new FollowedDevice(1);
   followed.fold = new DeviceFold();
+  followed.wait([record(1)], 1000, 1);
   assert.ok(followed.commit !== undefined);
-  followed.wait([record(1)], 1000);
-  assert.equal(followed.commit, undefined);
-  followed.waiting = [];
   followed.unread = { from: 0, to: 1 };
   assert.equal(followed.commit, undefined);
 });

@@ -143,7 +143,8 @@ export class Follower implements Following, Heads, LastLocations, BucketsHeir {
     this.#own.commits.reached(place);
     const others = batch.filter(({ device }) => !this.#processes.follows(device.key));
     for (const { device } of others) this.#copies.drop(device.key);
-    this.#own.appended(others.length === 0 ? batch : batch.filter(({ device }) => this.#processes.follows(device.key)));
+    const own = others.length === 0 ? batch : batch.filter(({ device }) => this.#processes.follows(device.key));
+    this.#own.appended(own, place);
     this.#deps.bus.publish({ type: "committed", devices: batch.map(({ device }) => ({ device, plan: {} })) });
   }
 

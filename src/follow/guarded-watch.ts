@@ -5,7 +5,6 @@ import type { Totals } from "../model/location.ts";
 import type { Observation } from "../model/observation.ts";
 import type { AlertEngine, AlertOutcome, Watch, WatchedDevice } from "../ports/alert-engine.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { AppendedRecords } from "../ports/follow.ts";
 import type { Log } from "../ports/log.ts";
 import type { WatchFor } from "./device-fold.ts";
 
@@ -35,13 +34,13 @@ export function watchFor(
   };
 }
 
-/** Whether the rules of these devices are there. If not, loading asks for them again, and tells where that fails. */
-export function arePrepared(
+/** Whether the rules of this device are there. If not, loading asks for them again, and tells where that fails. */
+export function isPrepared(
   { engine, log }: { readonly engine: Pick<AlertEngine, "prepare">; readonly log: Log },
-  batch: readonly AppendedRecords[],
+  { accountKey }: Pick<WatchedDevice, "accountKey">,
 ): boolean {
   try {
-    const preparing = engine.prepare(new Set(batch.map(({ device }) => device.accountKey)));
+    const preparing = engine.prepare([accountKey]);
     preparing?.catch(() => undefined);
     return preparing === undefined;
   } catch (error) {

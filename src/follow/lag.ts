@@ -1,9 +1,8 @@
 import type { FollowedDevice } from "./followed-device.ts";
 
-/** Bytes of what waits to be followed, by device. */
+/** Bytes of what waits to be followed. */
 export class Lag {
   readonly #most: number;
-  readonly #bytes = new Map<FollowedDevice, number>();
   readonly #listeners: (() => void)[] = [];
   #total = 0;
   #wasFull = false;
@@ -20,18 +19,20 @@ export class Lag {
     return this.#total > this.#most;
   }
 
+  /** How much of what may wait does: 1 is all of it. */
+  get fullness(): number {
+    return this.#total / this.#most;
+  }
+
   onRoom(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
-  of(device: FollowedDevice): number {
-    return this.#bytes.get(device) ?? 0;
-  }
-
-  set(device: FollowedDevice, bytes: number): void {
-    this.#total += bytes - this.of(device);
-    if (bytes === 0) this.#bytes.delete(device);
-    else this.#bytes.set(device, bytes);
+  /** More or less of a device waits. */
+  weigh(device: FollowedDevice): void {
+    const bytes = device.left ? 0 : device.waitingBytes + device.behindBytes;
+    this.#total += bytes - device.lagBytes;
+    device.lagBytes = bytes;
     if (this.isFull) this.#wasFull = true;
     else if (this.#wasFull) {
       this.#wasFull = false;

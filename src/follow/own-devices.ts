@@ -8,29 +8,36 @@ import { StoreUnavailable } from "../ports/store.ts";
 import { Commits } from "./commits.ts";
 import type { FollowerDeps } from "./deps.ts";
 import type { DeviceFold } from "./device-fold.ts";
-import { bytesOfRecord, type FollowedDevice } from "./followed-device.ts";
-import { arePrepared, watchedOf, watchFor } from "./guarded-watch.ts";
+import { bytesOfRecords, type FollowedDevice } from "./followed-device.ts";
+import { isPrepared, watchedOf, watchFor } from "./guarded-watch.ts";
 import { Lag } from "./lag.ts";
 import { Loading } from "./loading.ts";
 import { Memory } from "./memory.ts";
 import { readsOf } from "./reads.ts";
 import { Refolding } from "./refolding.ts";
+import { Rounds } from "./rounds.ts";
 
-/** Memory of records that wait for the head of one device, bytes. What is more is read from the store afterwards. */
+/** Memory of records of one device that wait, bytes. What is more is read from the store afterwards. */
 const mostWaitingBytes = 8 * 1024 * 1024;
 
 /** What a late record counts as. It is on the disk and not in memory until its turn. */
-const lateBytes = 100;
+const lateBytes = 25;
+
+/** Most records of one device that are folded in a turn: with a hundred rules they take some ms. */
+const mostTurnRecords = 100;
 
 /** The longest time that a question for a last location waits for the end of a backlog, ms. */
 const backlogMs = 1000;
+
+/** When the process stops, what waits is folded for so long, ms. The next start finds the rest. */
+const stopMs = 5000;
 
 /** Most records of one device that are read back and followed at a time. */
 const mostUnreadRecords = 1000;
 
 /**
- * The devices that this process follows. Newer records are taken at once; late ones are folded in their places when it
- * is their device's turn. Everything here can be made again from what is stored. What is asked of a device rejects
+ * The devices that this process follows. Newer records are folded in rounds, or as soon as somebody asks for their
+ * device; late ones are folded in their places when it is their device's turn. Everything here can be made again from what is stored. What is asked of a device rejects
  * where another process comes to follow it.
  */
 export class OwnDevices {
@@ -40,6 +47,7 @@ export class OwnDevices {
   readonly memory: Memory;
   readonly #deps: FollowerDeps;
   readonly #loading: Loading;
+  readonly #rounds: Rounds;
   #isStopping = false;
 
   /** `known`: resolves when it is known what the shares have pending; undefined: it is. */
@@ -66,13 +74,22 @@ export class OwnDevices {
       watches: (device) => engine.watches(device),
       loaded: (device, isReady) => this.#loaded(device, isReady),
     });
+    this.#rounds = new Rounds({
+      clock,
+      fold: (device) => this.#fold(device, mostTurnRecords) && device.waiting.length > 0,
+      fullness: () => this.lag.fullness,
+    });
     this.refolding = new Refolding({
       ...{ clock, log },
       registered: (device) => this.#registered(device),
       prepare: (device) => this.#prepare(device),
-      readsOf: (device, registered) => readsOf(deps, device, registered, (part) => this.#commitPart(device, part)),
+      readsOf: (device, registered) => {
+        // What is on disk and not in the head would be met as late.
+        this.#fold(device);
+        return readsOf(deps, device, registered, (part) => this.#commitPart(device, part));
+      },
       gone: (device) => this.#forget([device]),
-      over: (device, outcome) => this.#refolded(device, outcome),
+      over: (device, outcome, isDone) => this.#refolded(device, outcome, isDone),
     });
   }
 
@@ -100,20 +117,31 @@ export class OwnDevices {
     this.#loading.add(device);
   }
 
-  appended(batch: readonly AppendedRecords[]): void {
-    const isPrepared = arePrepared(this.#deps, batch);
+  appended(batch: readonly AppendedRecords[], place: number): void {
     for (const { device: registered, records } of batch) {
       const device = this.memory.of(registered.key);
       device.device = registered;
       this.changed(device);
-      const isRead = device.isRead && !this.#loading.has(device);
-      if (isPrepared && device.fold !== undefined && isRead) this.#take(device, device.fold, registered, records);
-      else {
-        device.wait(records, mostWaitingBytes);
-        this.lag.set(device, device.waitingBytes);
-        this.#loading.add(device);
-      }
+      device.wait(records, mostWaitingBytes, place);
+      this.lag.weigh(device);
+      // What comes during a refold is known to it.
+      if (device.fold?.isRefolding === true) this.#fold(device);
+      else if (device.isLoaded && !this.#loading.has(device)) this.#rounds.add(device);
+      else this.#loading.add(device);
     }
+  }
+
+  /** Folds what waits of a device, so many records at most. False: it must be read first. */
+  #fold(device: FollowedDevice, most = Number.POSITIVE_INFINITY): boolean {
+    const { fold, known: registered, isLoaded } = device;
+    if (device.waiting.length === 0 || device.left) return true;
+    const isReady = fold !== undefined && isLoaded && registered !== undefined && !this.#loading.has(device);
+    if (!isReady || !isPrepared(this.#deps, registered)) {
+      this.#loading.add(device);
+      return false;
+    }
+    this.#take(device, fold, registered, device.takeWaiting(most));
+    return true;
   }
 
   changed(device: FollowedDevice, soon = false): void {
@@ -123,11 +151,9 @@ export class OwnDevices {
   }
 
   #loaded(device: FollowedDevice, isReady: boolean): void {
-    const { fold, waiting } = device;
+    const { fold } = device;
     if (fold === undefined || device.left) return;
-    device.waiting = [];
-    device.waitingBytes = 0;
-    this.lag.set(device, 0);
+    const waiting = device.takeWaiting(Number.POSITIVE_INFINITY);
     if (waiting.length > 0) this.changed(device);
     if (waiting.length > 0 && device.device !== undefined) {
       this.#take(device, fold, device.device, waiting);
@@ -138,10 +164,12 @@ export class OwnDevices {
     // Nobody knows by which rules the rest would be judged.
     if (device.device === undefined && device.isCatchingUp) device.markUnread();
     if (fold.isLate) this.refolding.late(device);
+    this.lag.weigh(device);
     this.memory.weigh(device);
   }
 
   #take(device: FollowedDevice, fold: DeviceFold, registered: WatchedDevice, records: readonly FreshRecord[]): void {
+    device.version++;
     const before = fold.lateRecords;
     let isJudged = true;
     const unwatched = () => {
@@ -159,10 +187,8 @@ export class OwnDevices {
     if (!isJudged) for (const { time } of records) fold.mark(time, time);
     // Reports by day read what the store has.
     if (fold.days.length > 0) this.changed(device, true);
-    if (fold.isRefolding)
-      this.lag.set(device, this.lag.of(device) + records.reduce((sum, record) => sum + bytesOfRecord(record), 0));
-    else if (fold.lateRecords > before)
-      this.lag.set(device, this.lag.of(device) + (fold.lateRecords - before) * lateBytes);
+    device.behindBytes += fold.isRefolding ? bytesOfRecords(records) : (fold.lateRecords - before) * lateBytes;
+    this.lag.weigh(device);
     if (fold.isLate && !fold.isRefolding) this.refolding.late(device);
     // What came late stands in no head yet, and the device was heard of all the same.
     const heardAt = records.reduce((last, { receivedAt }) => Math.max(last, receivedAt), 0);
@@ -214,6 +240,7 @@ export class OwnDevices {
   due(registered: WatchedDevice): void {
     const device = this.memory.of(registered.key);
     device.device = registered;
+    this.#fold(device);
     // Behind what is unread, time has not passed for it.
     if (device.isCurrent && device.isRead && device.fold !== undefined) this.#tick(device, device.fold, registered);
     else if (device.refolding === undefined)
@@ -245,19 +272,20 @@ export class OwnDevices {
     return device.device;
   }
 
-  #refolded(device: FollowedDevice, outcome: AlertOutcome | undefined): void {
+  #refolded(device: FollowedDevice, outcome: AlertOutcome | undefined, isDone: boolean): void {
     const { fold } = device;
     if (fold === undefined || device.left) return;
     if (outcome !== undefined) this.#found(device, outcome);
     this.changed(device, true);
-    this.lag.set(device, 0);
     const meanwhile = fold.endRefold();
+    device.behindBytes = isDone ? 0 : device.behindBytes - bytesOfRecords(meanwhile);
     if (device.device === undefined) for (const { time } of meanwhile) fold.mark(time, time);
     else {
       if (meanwhile.length > 0) this.#take(device, fold, device.device, meanwhile);
       else this.#tellEngine(device.device, fold, 0);
       this.#deps.bus.publish({ type: "committed", devices: [{ device: device.device, plan: {} }] });
     }
+    this.lag.weigh(device);
     // What came while the turn went on may stand in no queue: its load ended meanwhile.
     if (device.unread !== undefined || device.waiting.length > 0) this.#loading.add(device);
     this.memory.weigh(device);
@@ -278,6 +306,7 @@ export class OwnDevices {
   /** The device, with everything that came in its head; of a long backlog, with what is read in some time. */
   current(key: DeviceKey): FollowedDevice | Promise<FollowedDevice> {
     const device = this.memory.of(key);
+    this.#fold(device);
     return device.isCurrent && device.isRead ? device : this.#made(device);
   }
 
@@ -287,13 +316,14 @@ export class OwnDevices {
     while (!device.isCurrent || (!device.isRead && clock.monotonic() < until)) {
       if (this.#isStopping) throw new StoreUnavailable("the service stops");
       if (device.refolding !== undefined) await device.refolding;
-      else await this.#loading.wait(device);
+      else if (!this.#fold(device) || !device.isRead) await this.#loading.wait(device);
     }
     return device;
   }
 
   head(key: DeviceKey): DeviceHead | undefined | Promise<DeviceHead | undefined> {
     const device = this.memory.of(key);
+    this.#fold(device);
     const { fold, isRead } = device;
     // While late records are folded, their span is in the head: whoever reads folds them, too.
     return isRead && fold?.days.length === 0 ? fold.head : this.#headOf(device, isRead);
@@ -323,6 +353,7 @@ export class OwnDevices {
   async leave(buckets: readonly number[]): Promise<void> {
     const { log, store } = this.#deps;
     const own = () => [...this.memory.all()].filter(({ key }) => buckets.includes(bucketOf(key)));
+    for (const device of own()) this.#fold(device);
     await this.commits.writeAll(own()).catch((error: unknown) => {
       log.warn({ error }, "what follows from positions can't be stored before another process takes over");
     });
@@ -337,7 +368,7 @@ export class OwnDevices {
   #forget(devices: readonly FollowedDevice[]): void {
     for (const device of devices) {
       device.left = true;
-      this.lag.set(device, 0);
+      this.lag.weigh(device);
       this.#loading.drop(device);
       this.refolding.drop(device);
       this.memory.drop(device);
@@ -353,6 +384,9 @@ export class OwnDevices {
     this.#isStopping = true;
     await this.refolding.stop();
     await this.#loading.stop();
+    this.#rounds.stop();
+    const until = this.#deps.clock.monotonic() + stopMs;
+    for (const device of this.memory.all()) if (this.#deps.clock.monotonic() < until) this.#fold(device);
     await this.commits.stop();
   }
 }

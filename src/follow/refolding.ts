@@ -25,8 +25,8 @@ export interface RefoldingDeps {
   readonly readsOf: (device: FollowedDevice, registered: WatchedDevice) => RefoldReads;
   /** The device is gone: nothing of it is needed any more. */
   readonly gone: (device: FollowedDevice) => void;
-  /** A turn is over: what waited meanwhile is to be taken. */
-  readonly over: (device: FollowedDevice, outcome: ReviewOutcome | undefined) => void;
+  /** A turn is over: what waited meanwhile is to be taken. `isDone`: it has not failed. */
+  readonly over: (device: FollowedDevice, outcome: ReviewOutcome | undefined, isDone: boolean) => void;
 }
 
 /** Gives devices with late records their turns, one at a time. */
@@ -130,6 +130,7 @@ export class Refolding {
   /** Whether the device is gone: then it never has another turn. */
   async #turn(device: FollowedDevice): Promise<boolean> {
     let outcome: ReviewOutcome | undefined;
+    let isDone = true;
     try {
       const registered = await this.#deps.registered(device);
       if (registered === undefined || device.fold === undefined) return registered === undefined;
@@ -140,10 +141,11 @@ export class Refolding {
       device.failures = 0;
       this.#downs = 0;
     } catch (error) {
+      isDone = false;
       if (!device.left) this.#failed(device, error);
     } finally {
       device.refolding = undefined;
-      this.#deps.over(device, outcome);
+      this.#deps.over(device, outcome, isDone);
     }
     return false;
   }

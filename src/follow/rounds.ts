@@ -1,0 +1,69 @@
+import type { Clock } from "../ports/clock.ts";
+import type { FollowedDevice } from "./followed-device.ts";
+
+/**
+ * Of the time between two slices, the next one has this share, and more the more waits: all that may wait has as much
+ * time as everything else.
+ */
+const share = 0.2;
+/** A slice takes no less, so that an idle process folds at once, and no more, ms. */
+const leastMs = 0.25;
+const mostMs = 5;
+
+/** What rounds work with. */
+export interface RoundsDeps {
+  readonly clock: Clock;
+  /** Folds some of what waits of a device. Whether more waits, for another turn. */
+  readonly fold: (device: FollowedDevice) => boolean;
+  /** How much of what may wait does, 0 to 1. */
+  readonly fullness: () => number;
+}
+
+/**
+ * Devices with new records that wait to be folded, behind the answers to their trackers: in short slices, between which
+ * everything else goes on. Accounts take turns, and so do the devices of each.
+ */
+export class Rounds {
+  readonly #deps: RoundsDeps;
+  /** The account that had a turn last is last, and so is its device. */
+  readonly #accounts = new Map<number, Set<FollowedDevice>>();
+  #next: NodeJS.Immediate | undefined;
+  #endedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: RoundsDeps) {
+    this.#deps = deps;
+  }
+
+  add(device: FollowedDevice): void {
+    const account = device.known?.accountKey ?? 0;
+    const devices = this.#accounts.get(account);
+    if (devices === undefined) this.#accounts.set(account, new Set([device]));
+    else devices.add(device);
+    this.#next ??= setImmediate(() => this.#slice());
+  }
+
+  #slice(): void {
+    const { clock, fullness } = this.#deps;
+    const began = clock.monotonic();
+    const ms = Math.min(Math.max((began - this.#endedAt) * (share + fullness()), leastMs), mostMs);
+    do this.#turn();
+    while (this.#accounts.size > 0 && clock.monotonic() - began < ms);
+    this.#endedAt = clock.monotonic();
+    this.#next = this.#accounts.size > 0 ? setImmediate(() => this.#slice()) : undefined;
+  }
+
+  #turn(): void {
+    const [account, devices = new Set<FollowedDevice>()] = this.#accounts.entries().next().value ?? [];
+    const [device] = devices;
+    if (account === undefined || device === undefined) return;
+    this.#accounts.delete(account);
+    devices.delete(device);
+    if (this.#deps.fold(device)) devices.add(device);
+    if (devices.size > 0) this.#accounts.set(account, devices);
+  }
+
+  stop(): void {
+    clearImmediate(this.#next);
+    this.#accounts.clear();
+  }
+}

@@ -198,7 +198,7 @@ const ingest = Type.Object({
 });
 
 const follow = Type.Object({
-  mostLagBytes: integer(1_073_741_824, {
+  mostLagBytes: integer(268_435_456, {
     env: "WAYBEAM_FOLLOW_MOST_LAG_BYTES",
     minimum: 16_384,
     maximum: 1_099_511_627_776,

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
 import { dataFolder, end, register, removeFolder, type Service, startService } from "../test/support/service.ts";
 import { avlImeis } from "./support/avl.ts";
 import { type Figure, rate } from "./support/figures.ts";
@@ -40,12 +41,18 @@ interface Load {
   readonly p99: number;
 }
 
+/** A round, and what the follower did of it. */
+interface Round extends Load {
+  /** Positions followed a second, from the first one to when none waited. */
+  readonly followed: number;
+}
+
 interface Watched {
   readonly rules: number;
   readonly directory: string;
   readonly service: Service;
   readonly trackers: ChildProcess;
-  readonly loads: Load[];
+  readonly loads: Round[];
 }
 
 /** A service whose devices each have a number of rules. */
@@ -61,22 +68,31 @@ async function watched(rules: number): Promise<Watched> {
   return { rules, directory, service, trackers: child, loads: [] };
 }
 
-/** Lets a service's trackers send for a time. */
-function load({ trackers }: Watched, ms: number): Promise<Load> {
-  return new Promise((resolve) => {
-    trackers.once("message", (message) => resolve(message as Load));
-    trackers.send(ms);
+/** Lets a service's trackers send for a time, and waits until its follower rests: the next service has the machine. */
+async function load(watched: Watched, ms: number): Promise<Round> {
+  const began = performance.now();
+  const before = await metricOf(watched, "ingest_positions_appended_total");
+  const sent = await new Promise<Load>((resolve) => {
+    watched.trackers.once("message", (message) => resolve(message as Load));
+    watched.trackers.send(ms);
   });
+  while ((await metricOf(watched, "follow_lag_bytes")) > 0) await setTimeout(5);
+  const followed = (await metricOf(watched, "ingest_positions_appended_total")) - before;
+  return { ...sent, followed: (followed * 1000) / (performance.now() - began) };
+}
+
+async function metricOf({ service }: Watched, name: string): Promise<number> {
+  const text = await service.metrics();
+  return Number(new RegExp(`^waybeam_${name} (\\d+)$`, "m").exec(text)?.[1]);
 }
 
 /** Positions and alerts that a service has stored. */
-async function storedBy({ service, directory }: Watched): Promise<string> {
-  const text = await service.metrics();
-  const stored = /^waybeam_ingest_positions_appended_total (\d+)$/m.exec(text)?.[1];
-  const database = new DatabaseSync(join(directory, "waybeam.db"), { readOnly: true });
+async function storedBy(watched: Watched): Promise<string> {
+  const stored = await metricOf(watched, "ingest_positions_appended_total");
+  const database = new DatabaseSync(join(watched.directory, "waybeam.db"), { readOnly: true });
   try {
     const found = database.prepare("select count(*) as count from alert").get();
-    return `${Number(found?.count).toLocaleString("en")} alerts of ${Number(stored).toLocaleString("en")} positions`;
+    return `${Number(found?.count).toLocaleString("en")} alerts of ${stored.toLocaleString("en")} positions`;
   } finally {
     database.close();
   }
@@ -109,6 +125,7 @@ async function figureOf(one: Watched, without: Watched, limit: number): Promise<
   const ratios = one.loads.map((measured, round) => measured.rate / (without.loads[round]?.rate ?? 1));
   const sorted = ratios.toSorted((left, right) => left - right);
   const rates = [one, without].map(({ loads }) => rate(median(loads.map((each) => each.rate)))).join(" of ");
+  const followed = rate(median(one.loads.map((each) => each.followed)));
   const p50 = median(one.loads.map((each) => each.p50)).toFixed(1);
   const p99 = median(one.loads.map((each) => each.p99)).toFixed(1);
   const refused = one.loads.reduce((sum, each) => sum + each.refused, 0);
@@ -118,7 +135,7 @@ async function figureOf(one: Watched, without: Watched, limit: number): Promise<
     unit: "",
     limit,
     bound: "at least",
-    made: `${rates}; half of the rounds from ${percentile(sorted, 0.25).toFixed(2)} to ${percentile(sorted, 0.75).toFixed(2)}; p50 ${p50} ms, p99 ${p99} ms; ${refused} refused; ${await storedBy(one)}`,
+    made: `${rates}; half of the rounds from ${percentile(sorted, 0.25).toFixed(2)} to ${percentile(sorted, 0.75).toFixed(2)}; followed ${followed}; p50 ${p50} ms, p99 ${p99} ms; ${refused} refused; ${await storedBy(one)}`,
   };
 }
 

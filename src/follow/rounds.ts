@@ -5,9 +5,9 @@ import type { FollowedDevice } from "./followed-device.ts";
  * Of the time between two slices, the next one has this share, and more the more waits: all that may wait has as much
  * time as everything else.
  */
-const share = 0.2;
+const share = 0.1;
 /** A slice takes no less, so that an idle process folds at once, and no more, ms. */
-const leastMs = 0.25;
+const leastMs = 0.1;
 const mostMs = 5;
 
 /** What rounds work with. */

@@ -17,10 +17,7 @@ import type { FreshRecord } from "../ports/follow.ts";
 import { StoreUnavailable } from "../ports/store.ts";
 import { Alone } from "../store/sqlite/alone.ts";
 import type { FollowerDeps } from "./deps.ts";
-import { DeviceFold } from "./device-fold.ts";
-import { FollowedDevice } from "./followed-device.ts";
 import { Follower } from "./follower.ts";
-import { Unread } from "./unread.ts";
 
 const page = 1000;
 const known = [1, 2].map((key) => ({ ...device({ key, id: `d${key}` }), fuelTables: undefined }));
@@ -152,28 +149,6 @@ test("the last location that is asked for in a backlog is that of what came befo
   append(1, [record(5000)]);
   const { json } = await follower.latest({ key: 1, odometerStart: 0 });
   assert.ok(json?.includes(new Date(start + 5000_000).toISOString().slice(0, 19)), `${json}`);
-});
-
-test("what waits counts as late in the head", () => {
-  const followed = new FollowedDevice(1);
-  followed.fold = new DeviceFold();
-  followed.wait([record(1), record(5)], 1e6, 1);
-  const late = followed.head?.late.map(({ from, to }) => [from, to]);
-  assert.deepEqual(late, [[start + 1000, start + 5000]]);
-});
-
-test("a rest that the head has passed meanwhile is late, and no backlog any more", async () => {
-  const followed = new FollowedDevice(1);
-  followed.fold = new DeviceFold();
-  followed.fold.take([record(50)], () => undefined);
-  followed.isCatchingUp = true;
-  followed.addUnread({ from: start, to: start + 10_000 });
-  const unread = new Unread({
-    ...{ register: async () => undefined, read: async () => [] },
-    ...{ watches: () => true, log: silentLog },
-  });
-  await unread.read([followed]);
-  assert.deepEqual([followed.isRead, followed.isCatchingUp, followed.fold.isLate], [true, false, true]);
 });
 
 test("late records in a backlog are folded in their places, once it is read", async (context) => {

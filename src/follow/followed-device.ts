@@ -14,10 +14,11 @@ const deviceBytes = 2000;
 const recordBytes = 400;
 
 /** Memory that a record takes while it waits (an estimate). */
-export function bytesOfRecord({ extras }: FreshRecord): number {
+function bytesOfRecord({ extras }: FreshRecord): number {
   return recordBytes + 3 * extras.length;
 }
 
+/** The memory of some. */
 export function bytesOfRecords(records: readonly FreshRecord[]): number {
   return records.reduce((sum, record) => sum + bytesOfRecord(record), 0);
 }

@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import { newAlert } from "../../test/contract/store/alert-values.ts";
 import { createMemoryBus } from "../../test/support/bus.ts";
 import { MemoryFollow } from "../../test/support/follow-memory.ts";
-import { freshRecord as record, driveStart as start } from "../../test/support/fresh-record.ts";
+import { poisonedRecord, freshRecord as record, driveStart as start } from "../../test/support/fresh-record.ts";
 import { until } from "../../test/support/gateway.ts";
 import { noAlertEngine } from "../../test/support/no-alert-engine.ts";
 import { device } from "../../test/support/records.ts";
@@ -16,8 +16,6 @@ import type { Unfollowed } from "../ports/positions.ts";
 import { StoreUnavailable } from "../ports/store.ts";
 import { Alone } from "../store/sqlite/alone.ts";
 import type { FollowerDeps } from "./deps.ts";
-import { DeviceFold } from "./device-fold.ts";
-import { FollowedDevice } from "./followed-device.ts";
 import { Follower } from "./follower.ts";
 
 const dayS = 86_400;
@@ -26,16 +24,6 @@ const [first, second] = [
   { ...one, fuelTables: undefined },
   { ...other, fuelTables: undefined },
 ];
-
-/** A record that the fold can't take as it comes. */
-function poison(at: number): FreshRecord {
-  return {
-    ...record(at),
-    get latitude(): number {
-      throw new Error("a defect");
-    },
-  };
-}
 
 async function* nothing(): AsyncGenerator<Unfollowed, void, undefined> {}
 
@@ -98,7 +86,7 @@ test("a record that can't be folded as it comes holds up no other device, and is
   await follower.head(1);
   await follower.head(2);
   const batch = [
-    { device: first, records: [record(1), poison(2)] },
+    { device: first, records: [record(1), poisonedRecord(2)] },
     { device: second, records: [record(3)] },
   ];
   follower.appended(batch, 1);
@@ -302,15 +290,6 @@ test("a damaged head comes to the fold of what is kept, and to the sums of what 
   assert.ok((whole?.sumsBefore.odometerMm ?? 0) > 0);
   assert.equal(damaged?.keptFrom, start + dayS * 1000);
   assert.deepEqual(damaged, whole);
-});
-
-test("nothing of a device is committed while something older than what waits is to be read", () => {
-  const followed = new FollowedDevice(1);
-  followed.fold = new DeviceFold();
-  followed.wait([record(1)], 1000, 1);
-  assert.ok(followed.commit !== undefined);
-  followed.unread = { from: 0, to: 1 };
-  assert.equal(followed.commit, undefined);
 });
 
 test("late records that had no turn before the end have it after the start, though nobody asks for their device", async (context) => {

@@ -37,8 +37,8 @@ const mostUnreadRecords = 1000;
 
 /**
  * The devices that this process follows. Newer records are folded in rounds, or as soon as somebody asks for their
- * device; late ones are folded in their places when it is their device's turn. Everything here can be made again from what is stored. What is asked of a device rejects
- * where another process comes to follow it.
+ * device; late ones in their places, when it is their device's turn. Everything here can be made again from what is
+ * stored. What is asked of a device rejects where another process comes to follow it.
  */
 export class OwnDevices {
   readonly lag: Lag;

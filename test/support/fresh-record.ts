@@ -18,3 +18,13 @@ export function freshRecord(second: number, nth = 0): FreshRecord {
   };
   return freshRecordOf(fix, fix.time, driveStart, false);
 }
+
+/** A record that the fold can't take as it comes. */
+export function poisonedRecord(second: number): FreshRecord {
+  return {
+    ...freshRecord(second),
+    get latitude(): number {
+      throw new Error("a defect");
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { freshRecord as record, driveStart as start } from "../../test/support/fresh-record.ts";
+import { silentLog } from "../../test/support/silent-log.ts";
+import { DeviceFold } from "./device-fold.ts";
+import { FollowedDevice } from "./followed-device.ts";
+import { Unread } from "./unread.ts";
+
+test("nothing of a device is committed while something older than what waits is to be read", () => {
+  const followed = new FollowedDevice(1);
+  followed.fold = new DeviceFold();
+  followed.wait([record(1)], 1000, 1);
+  assert.ok(followed.commit !== undefined);
+  followed.unread = { from: 0, to: 1 };
+  assert.equal(followed.commit, undefined);
+});
+
+test("what waits counts as late in the head", () => {
+  const followed = new FollowedDevice(1);
+  followed.fold = new DeviceFold();
+  followed.wait([record(1), record(5)], 1e6, 1);
+  const late = followed.head?.late.map(({ from, to }) => [from, to]);
+  assert.deepEqual(late, [[start + 1000, start + 5000]]);
+});
+
+test("a rest that the head has passed meanwhile is late, and no backlog any more", async () => {
+  const followed = new FollowedDevice(1);
+  followed.fold = new DeviceFold();
+  followed.fold.take([record(50)], () => undefined);
+  followed.isCatchingUp = true;
+  followed.addUnread({ from: start, to: start + 10_000 });
+  const unread = new Unread({
+    ...{ register: async () => undefined, read: async () => [] },
+    ...{ watches: () => true, log: silentLog },
+  });
+  await unread.read([followed]);
+  assert.deepEqual([followed.isRead, followed.isCatchingUp, followed.fold.isLate], [true, false, true]);
+});

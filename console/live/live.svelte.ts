@@ -95,6 +95,7 @@ export async function loadDevices(): Promise<void> {
 }
 
 async function loadAlerts(): Promise<void> {
+  const before = told;
   const list = await allPages(
     (cursor) =>
       answer(
@@ -104,6 +105,8 @@ async function loadAlerts(): Promise<void> {
     2000,
   );
   alerts = new Map(list.map((alert) => [alert.id, alert]));
+  // What was told while the list was read is newer than the list.
+  for (const [id, alert] of told) if (before.get(id) !== alert) takeAlert(alert);
   markAlerts();
 }
 

@@ -184,12 +184,22 @@ describe("the console in a browser", { skip: noBrowser }, () => {
       ...{ name: "Speed", type: "speedOver", parameters: { kmh: 80 }, devices: [van], critical: true },
     });
     const { page } = await open();
+    const told = Promise.withResolvers<void>();
+    // The list of alerts was read before this one, and comes after it.
+    await page.route("**/api/alerts?*", async (route) => {
+      const response = await route.fetch();
+      await told.promise;
+      await route.fulfill({ response });
+    });
     await signIn(page, service.email);
     await page.locator("[data-live=true]").waitFor();
     // Not so far that the place can't be right, however soon it comes.
     await service.report(van, { lat: 4.7121, lon: -74.0722, speed: 120 });
     const card = page.locator(".rail article");
     await card.getByText("Van 1").waitFor();
+    const listed = page.waitForResponse((response) => response.url().includes("/api/alerts?"));
+    told.resolve();
+    await (await listed).finished();
     await card.getByRole("button", { name: "Acknowledge" }).click();
     await page.getByRole("dialog").locator("textarea").fill("I call the driver");
     await page.getByRole("dialog").locator("button.main").click();

@@ -96,3 +96,24 @@ test("what waits to be folded does not count as followed, and holds up no commit
   assert.equal(places.at(-1), 6);
   assert.equal(commits.size, 0);
 });
+
+test("a stop commits what changed during the commit under way, and ends though records wait", async (context) => {
+  let during = () => {};
+  const { commits, places, followed, tries } = world(context, () => {
+    during();
+    return undefined;
+  });
+  commits.reached(1);
+  const [waits, changes] = [followed(1), followed(2)];
+  waits.wait([freshRecord(1)], 1000, 1);
+  commits.changed(waits);
+  commits.changed(changes);
+  during = () => {
+    during = () => {};
+    commits.reached(2);
+    changes.version++;
+    commits.changed(changes);
+  };
+  await commits.stop();
+  assert.deepEqual([tries.length, commits.size, places.at(-1)], [2, 1, 0]);
+});

@@ -205,7 +205,8 @@ export class Commits {
       if (behind === undefined && device.version === version) continue;
       const since = this.#deps.clock.monotonic();
       const place = behind ?? dirty.next ?? this.#place;
-      const notBefore = isLoaded && !this.#isStopping ? 0 : since + unreadPauseMs;
+      const pauseMs = this.#isStopping ? Number.POSITIVE_INFINITY : isLoaded ? 0 : unreadPauseMs;
+      const notBefore = behind === undefined ? 0 : since + pauseMs;
       this.#dirty.set(device, { place, next: undefined, since, notBefore, pauseMs: devicePauseMs });
     }
     this.#deps.committed(done);

@@ -62,8 +62,8 @@ export class Copies {
   }
 
   #loaded(device: FollowedDevice): void {
-    const { fold, waiting } = device;
-    device.waiting = [];
+    const { fold } = device;
+    const waiting = device.takeWaiting(Number.POSITIVE_INFINITY);
     // More than a copy reads counts as late.
     device.markUnread();
     try {

@@ -35,8 +35,8 @@ export class FollowedDevice {
   /** What came and is not folded yet. */
   waiting: FreshRecord[] = [];
   waitingBytes = 0;
-  /** The append that brought the first of that. `-Infinity`: that was read from the store. */
-  waitingFrom: number | undefined;
+  /** The appends that brought it, and how many records of each wait. */
+  #places: { readonly place: number; count: number }[] = [];
   /** What late records count as until they are folded, and what comes meanwhile. */
   behindBytes = 0;
   /** What of both `Lag` has counted. */
@@ -119,8 +119,15 @@ export class FollowedDevice {
   putToUnread(from: number): void {
     const kept = this.waiting.filter(({ time }) => time < from);
     for (const { time } of this.waiting) if (time >= from) this.addUnread({ from: time, to: time });
+    const { waitingFrom = Number.NEGATIVE_INFINITY } = this;
     this.waiting = kept;
     this.waitingBytes = bytesOfRecords(kept);
+    this.#places = kept.length === 0 ? [] : [{ place: waitingFrom, count: kept.length }];
+  }
+
+  /** The append that brought the first of what waits. `-Infinity`: that was read from the store. */
+  get waitingFrom(): number | undefined {
+    return this.#places[0]?.place;
   }
 
   /** What is unread is folded in its place, as if it were late. */
@@ -143,23 +150,39 @@ export class FollowedDevice {
 
   /** Keeps what an append brought until it is folded; beyond `room` bytes it is read from the store. */
   wait(records: readonly FreshRecord[], room: number, place: number): void {
-    this.waitingFrom ??= place;
+    const { waiting } = this;
+    const before = waiting.length;
     for (const record of records) {
       const bytes = bytesOfRecord(record);
-      if (this.waitingBytes + bytes > room && this.waiting.length > 0) {
+      if (this.waitingBytes + bytes > room && waiting.length > 0) {
         this.addUnread({ from: record.time, to: record.time });
       } else {
-        this.waiting.push(record);
+        waiting.push(record);
         this.waitingBytes += bytes;
       }
     }
+    if (waiting.length > before) this.#places.push({ place, count: waiting.length - before });
+  }
+
+  /** These were read from the store: they come behind what waits and is older, and before all else. */
+  waitRead(records: readonly FreshRecord[], from: number): void {
+    const older = this.waiting.filter(({ time }) => time < from);
+    this.waiting = [...older, ...records, ...this.waiting.filter(({ time }) => time >= from)];
+    this.#places = this.waiting.length === 0 ? [] : [{ place: Number.NEGATIVE_INFINITY, count: this.waiting.length }];
   }
 
   /** Takes the first records that wait, so many at most, to be folded now. */
   takeWaiting(most: number): readonly FreshRecord[] {
     const taken = this.waiting.length <= most ? this.waiting : this.waiting.slice(0, most);
     this.waiting = taken === this.waiting ? [] : this.waiting.slice(most);
-    if (this.waiting.length === 0) this.waitingFrom = undefined;
+    for (let left = taken.length; left > 0; ) {
+      const [first] = this.#places;
+      if (first === undefined) break;
+      const count = Math.min(first.count, left);
+      left -= count;
+      first.count -= count;
+      if (first.count === 0) this.#places.shift();
+    }
     this.waitingBytes = this.waiting.length === 0 ? 0 : this.waitingBytes - bytesOfRecords(taken);
     return taken;
   }

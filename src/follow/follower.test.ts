@@ -1,84 +1,14 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { newAlert } from "../../test/contract/store/alert-values.ts";
-import { createMemoryBus } from "../../test/support/bus.ts";
-import { MemoryFollow } from "../../test/support/follow-memory.ts";
+import { first, second, followerWorld as world } from "../../test/support/follower-world.ts";
 import { poisonedRecord, freshRecord as record, driveStart as start } from "../../test/support/fresh-record.ts";
 import { until } from "../../test/support/gateway.ts";
-import { noAlertEngine } from "../../test/support/no-alert-engine.ts";
-import { device } from "../../test/support/records.ts";
-import { silentLog } from "../../test/support/silent-log.ts";
-import type { DeviceKey } from "../model/device.ts";
-import { systemClock } from "../observe/index.ts";
 import type { AlertEngine } from "../ports/alert-engine.ts";
-import type { FreshRecord } from "../ports/follow.ts";
 import type { Unfollowed } from "../ports/positions.ts";
 import { StoreUnavailable } from "../ports/store.ts";
-import { Alone } from "../store/sqlite/alone.ts";
-import type { FollowerDeps } from "./deps.ts";
-import { Follower } from "./follower.ts";
 
 const dayS = 86_400;
-const [one, other] = [device({ key: 1, id: "a" }), device({ key: 2, id: "b" })];
-const [first, second] = [
-  { ...one, fuelTables: undefined },
-  { ...other, fuelTables: undefined },
-];
-
-async function* nothing(): AsyncGenerator<Unfollowed, void, undefined> {}
-
-/** A follower over stores in memory. `stored`: what reading finds. */
-function world(
-  context: TestContext,
-  changes: Partial<AlertEngine> = {},
-  {
-    stored = new Map<DeviceKey, FreshRecord[]>(),
-    follow = new MemoryFollow(),
-    unfollowed = nothing,
-  }: {
-    readonly stored?: Map<DeviceKey, FreshRecord[]>;
-    readonly follow?: MemoryFollow;
-    readonly unfollowed?: () => AsyncGenerator<Unfollowed, void, undefined>;
-  } = {},
-) {
-  const failing = new Set<DeviceKey>();
-  const gone = new Set<DeviceKey>();
-  const reads: { gate: Promise<void> | undefined; count: number } = { gate: undefined, count: 0 };
-  const positions: FollowerDeps["store"]["positions"] = {
-    append: async () => 0,
-    async read(key, { from, to }) {
-      reads.count++;
-      if (failing.has(key)) throw new StoreUnavailable("a damaged page", undefined, "damaged");
-      const records = (stored.get(key) ?? []).filter(({ time }) => time >= from && time <= to);
-      await reads.gate;
-      return { records: records.toSorted((left, right) => left.time - right.time), unreadable: [] };
-    },
-    readEach: (spans) => Promise.all(spans.map((span) => positions.read(span.device, { ...span, limit: 1000 }))),
-    followed() {},
-    unfollowed,
-    pending: async (keys) => keys.map(() => undefined),
-    async left() {},
-    async deleteBefore(key, moment) {
-      stored.set(
-        key,
-        (stored.get(key) ?? []).filter(({ time }) => time >= moment),
-      );
-    },
-  };
-  const devices = {
-    findByKey: async (key: DeviceKey) => [one, other].find((each) => each.key === key && !gone.has(key)),
-  };
-  const bus = createMemoryBus();
-  const store = { follow, positions, devices, alerts: { list: async () => [] }, processes: new Alone() };
-  const follower = new Follower({
-    ...{ store, clock: systemClock, log: silentLog, mostLagBytes: 1e9 },
-    bus,
-    engine: { ...noAlertEngine, ...changes },
-  });
-  context.after(() => follower.stop());
-  const timeOf = async (key: DeviceKey) => (await follower.head(key))?.newest?.time;
-  return { follower, stored, failing, gone, reads, follow, bus, timeOf };
-}
 
 test("a record that can't be folded as it comes holds up no other device, and is folded in its turn", async (context) => {
   const { follower, stored, timeOf } = world(context);
@@ -107,33 +37,6 @@ test("late records count for the lag as they lie on the disk, until they are fol
   await until(() => follower.lagBytes === 150 * 25);
   await until(() => follower.behind === 0);
   assert.equal(follower.lagBytes, 0);
-});
-
-test("what is appended is folded behind its answers, a slice at a time, and at once for whoever asks", async (context) => {
-  let observed = 0;
-  const watch: AlertEngine["watch"] = () => ({
-    ...{ full: false, late: undefined, tick: () => undefined, settled: () => undefined },
-    observe() {
-      observed++;
-      for (const end = performance.now() + 1; performance.now() < end; );
-      return undefined;
-    },
-    outcome: () => undefined,
-  });
-  const { follower, timeOf } = world(context, { watch });
-  await follower.head(1);
-  await follower.head(2);
-  const records = Array.from({ length: 1000 }, (_, at) => record(at));
-  follower.appended([{ device: first, records }], 1);
-  follower.appended([{ device: second, records: records.slice(0, 3) }], 2);
-  assert.equal(observed, 0);
-  assert.ok(follower.lagBytes > 1000 * 100);
-  assert.equal(await timeOf(2), start + 2000);
-  assert.equal(observed, 3);
-  await new Promise((resolve) => setImmediate(resolve));
-  assert.ok(observed < 500, `${observed} records in a slice`);
-  await until(() => follower.lagBytes === 0);
-  assert.equal(observed, 1003);
 });
 
 test("a device whose rules can't be watched is followed all the same, and so are others", async (context) => {

@@ -139,8 +139,11 @@ export class Loading {
     const heads = await this.#heads(missing);
     for (const [at, device] of missing.entries()) await this.#alone(device, () => this.#makeFold(device, heads[at]));
     await this.#unread.read(devices.filter(({ fold, unread }) => fold !== undefined && unread !== undefined));
-    // Whose account is not known could not take turns with others.
-    const unknown = devices.filter(({ known, fold }) => known === undefined && fold?.isLate === true);
+    // What waits is judged by the device's rules, and whose account is not known could not take turns with others.
+    const unknown = devices.filter(
+      ({ device, known, fold, waiting }) =>
+        (device === undefined && waiting.length > 0) || (known === undefined && fold?.isLate === true),
+    );
     for (let at = 0; at < unknown.length; at += readsAtOnce)
       await Promise.all(
         unknown.slice(at, at + readsAtOnce).map((device) => this.#alone(device, () => this.#deps.register(device))),

@@ -29,8 +29,12 @@ const mostTurnRecords = 100;
 /** The longest time that a question for a last location waits for the end of a backlog, ms. */
 const backlogMs = 1000;
 
-/** When the process stops, what waits is folded for so long, ms. The next start finds the rest. */
-const stopMs = 5000;
+/**
+ * Before another process takes over, and at a stop, what waits is folded for so long, ms. The next follower finds the
+ * rest. Others take a process for dead after 5 s.
+ */
+const leaveMs = 1000;
+const stopMs = 3000;
 
 /** Most records of one device that are read back and followed at a time. */
 const mostUnreadRecords = 1000;
@@ -76,18 +80,14 @@ export class OwnDevices {
     });
     this.#rounds = new Rounds({
       clock,
-      fold: (device) => this.#fold(device, mostTurnRecords) && device.waiting.length > 0,
+      fold: (device) => this.#fold(device, mostTurnRecords) && device.waiting.length > 0 && !device.left,
       fullness: () => this.lag.fullness,
     });
     this.refolding = new Refolding({
       ...{ clock, log },
       registered: (device) => this.#registered(device),
       prepare: (device) => this.#prepare(device),
-      readsOf: (device, registered) => {
-        // What is on disk and not in the head would be met as late.
-        this.#fold(device);
-        return readsOf(deps, device, registered, (part) => this.#commitPart(device, part));
-      },
+      readsOf: (device, registered) => readsOf(deps, device, registered, (part) => this.#commitPart(device, part)),
       gone: (device) => this.#forget([device]),
       over: (device, outcome, isDone) => this.#refolded(device, outcome, isDone),
     });
@@ -335,9 +335,9 @@ export class OwnDevices {
     return device.head;
   }
 
-  /** Commits a device until its ended days are in the store: meanwhile another one may end. */
+  /** Folds what waits of a device, and commits it until its ended days are in the store: meanwhile another may end. */
   async #storeDays(device: FollowedDevice): Promise<void> {
-    while (device.fold !== undefined && device.fold.days.length > 0) {
+    for (this.#fold(device); device.fold !== undefined && device.fold.days.length > 0; this.#fold(device)) {
       if (!device.canCommit) await this.#loading.wait(device);
       // Nothing is committed here any more.
       if (device.left) throw new StoreUnavailable("another process follows the device now");
@@ -353,7 +353,7 @@ export class OwnDevices {
   async leave(buckets: readonly number[]): Promise<void> {
     const { log, store } = this.#deps;
     const own = () => [...this.memory.all()].filter(({ key }) => buckets.includes(bucketOf(key)));
-    for (const device of own()) this.#fold(device);
+    await this.#rounds.all(own(), leaveMs);
     await this.commits.writeAll(own()).catch((error: unknown) => {
       log.warn({ error }, "what follows from positions can't be stored before another process takes over");
     });
@@ -368,6 +368,7 @@ export class OwnDevices {
   #forget(devices: readonly FollowedDevice[]): void {
     for (const device of devices) {
       device.left = true;
+      device.takeWaiting(Number.POSITIVE_INFINITY);
       this.lag.weigh(device);
       this.#loading.drop(device);
       this.refolding.drop(device);
@@ -384,9 +385,8 @@ export class OwnDevices {
     this.#isStopping = true;
     await this.refolding.stop();
     await this.#loading.stop();
+    await this.#rounds.all([...this.memory.all()], stopMs);
     this.#rounds.stop();
-    const until = this.#deps.clock.monotonic() + stopMs;
-    for (const device of this.memory.all()) if (this.#deps.clock.monotonic() < until) this.#fold(device);
     await this.commits.stop();
   }
 }

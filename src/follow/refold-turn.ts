@@ -77,6 +77,8 @@ class Turn {
   #sums: TotalsSums = noSums;
   #nextTime: number | undefined;
   #isToEnd = false;
+  /** Leaves out what waits and was read. */
+  #wereRead: () => void = () => undefined;
   /** Newer records are not known yet, or wait: they are taken as they come. */
   readonly #to: number;
   /** What rules found at the newest record, where the turn went on to it. */
@@ -152,7 +154,8 @@ class Turn {
       if (page.next === undefined) {
         this.#isToEnd = true;
         // What had come before this page was asked for is in it, where it does not belong to a page before.
-        fold.wereRead(asked, after?.time ?? refold.from - 1, this.#to);
+        const last = after?.time ?? refold.from - 1;
+        this.#wereRead = () => fold.wereRead(asked, last, this.#to);
         return;
       }
       after = page.next;
@@ -171,6 +174,8 @@ class Turn {
     const isSettled = ({ day, from }: LateSpan) =>
       nextTime === undefined ? this.#isToEnd || day <= (refold.day ?? 0) : from < nextTime;
     const settled = this.#head.late.filter(isSettled);
+    // Of a turn that comes to nothing, it has its turn again.
+    this.#wereRead();
     const rules = outcome && { text: outcome.rules, found: this.#foundLast };
     fold.refolded({ days, before, settled, nextTime, found: this.#found, isToEnd: this.#isToEnd }, rules);
     return outcome;

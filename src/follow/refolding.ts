@@ -1,10 +1,10 @@
 import type { ReviewOutcome, WatchedDevice } from "../ports/alert-engine.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import { StoreUnavailable } from "../ports/store.ts";
 import type { FollowedDevice } from "./followed-device.ts";
 import { Pace } from "./pace.ts";
 import { type RefoldReads, refoldTurn } from "./refold-turn.ts";
+import { isDown } from "./unread.ts";
 
 /**
  * Pauses after a failure, ms: doubled each time. Of a device whose turns fail, and of all of them while the store is
@@ -25,7 +25,7 @@ export interface RefoldingDeps {
   readonly readsOf: (device: FollowedDevice, registered: WatchedDevice) => RefoldReads;
   /** The device is gone: nothing of it is needed any more. */
   readonly gone: (device: FollowedDevice) => void;
-  /** A turn is over: what waited meanwhile is to be taken. `isDone`: it has not failed. */
+  /** A turn is over: what waited meanwhile is to be taken. `isDone`: false: the store was down. */
   readonly over: (device: FollowedDevice, outcome: ReviewOutcome | undefined, isDone: boolean) => void;
 }
 
@@ -141,7 +141,7 @@ export class Refolding {
       device.failures = 0;
       this.#downs = 0;
     } catch (error) {
-      isDone = false;
+      isDone = !isDown(error);
       if (!device.left) this.#failed(device, error);
     } finally {
       device.refolding = undefined;
@@ -152,7 +152,7 @@ export class Refolding {
 
   #failed(device: FollowedDevice, error: unknown): void {
     const { clock, log } = this.#deps;
-    if (error instanceof StoreUnavailable && error.trouble === "down") {
+    if (isDown(error)) {
       // All others would fail, too.
       const pauseMs = pauseOf(++this.#downs, longestDownMs);
       this.#downUntil = clock.monotonic() + pauseMs;

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../ports/clock.ts";
 import type { FollowedDevice } from "./followed-device.ts";
 
@@ -6,7 +7,10 @@ import type { FollowedDevice } from "./followed-device.ts";
  * time as everything else.
  */
 const share = 0.1;
-/** A slice takes no less, so that an idle process folds at once, and no more, ms. */
+/**
+ * A slice may take no less, so that an idle process folds at once, and no more, ms. What one overran, the next ones
+ * owe.
+ */
 const leastMs = 0.1;
 const mostMs = 5;
 
@@ -29,6 +33,8 @@ export class Rounds {
   readonly #accounts = new Map<number, Set<FollowedDevice>>();
   #next: NodeJS.Immediate | undefined;
   #endedAt = Number.NEGATIVE_INFINITY;
+  /** For how long turns may go on, ms. Below 0: the last one took longer than it should. */
+  #allowedMs = 0;
 
   constructor(deps: RoundsDeps) {
     this.#deps = deps;
@@ -45,11 +51,19 @@ export class Rounds {
   #slice(): void {
     const { clock, fullness } = this.#deps;
     const began = clock.monotonic();
-    const ms = Math.min(Math.max((began - this.#endedAt) * (share + fullness()), leastMs), mostMs);
-    do this.#turn();
-    while (this.#accounts.size > 0 && clock.monotonic() - began < ms);
-    this.#endedAt = clock.monotonic();
-    this.#next = this.#accounts.size > 0 ? setImmediate(() => this.#slice()) : undefined;
+    const gained = Math.max((began - this.#endedAt) * (share + fullness()), leastMs);
+    this.#allowedMs = Math.min(this.#allowedMs + gained, mostMs);
+    this.#endedAt = began;
+    try {
+      while (this.#accounts.size > 0 && this.#allowedMs > 0) {
+        this.#turn();
+        const now = clock.monotonic();
+        this.#allowedMs -= now - this.#endedAt;
+        this.#endedAt = now;
+      }
+    } finally {
+      this.#next = this.#accounts.size > 0 ? setImmediate(() => this.#slice()) : undefined;
+    }
   }
 
   #turn(): void {
@@ -60,6 +74,20 @@ export class Rounds {
     devices.delete(device);
     if (this.#deps.fold(device)) devices.add(device);
     if (devices.size > 0) this.#accounts.set(account, devices);
+  }
+
+  /** Folds what waits of these, for so long at most, ms. */
+  async all(devices: readonly FollowedDevice[], ms: number): Promise<void> {
+    const { clock, fold } = this.#deps;
+    let began = clock.monotonic();
+    const until = began + ms;
+    for (const device of devices)
+      for (let more = true; more && clock.monotonic() < until; ) {
+        more = fold(device);
+        if (clock.monotonic() < began + mostMs) continue;
+        await nextTurn();
+        began = clock.monotonic();
+      }
   }
 
   stop(): void {

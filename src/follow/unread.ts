@@ -118,8 +118,8 @@ function take(device: FollowedDevice, page: PositionPage | undefined, isWatched:
     // A moment that fills a page would be read again for ever.
     fold?.mark(next.time, reading.to);
   }
-  device.waitingFrom = Number.NEGATIVE_INFINITY;
-  device.waiting = [...records.map((record) => freshOf(record, isWatched)), ...device.waiting];
+  const fresh = records.map((record) => freshOf(record, isWatched));
+  device.waitRead(fresh, reading.from);
 }
 
 /** Whether it fails for all devices. */

@@ -115,6 +115,17 @@ describe("waybeam move-store", { skip: noPostgres }, () => {
       assertSame(directory, back);
     });
 
+  it("goes on where it was killed before it copied a row", async (context) => {
+    const directory = await oddFolder(context);
+    const url = await server.database();
+    await (await openPostgres(url)).close();
+    await done(directory, "--to", url);
+    const back = folderOf(context);
+    await (await openStore(back)).close();
+    await done(directory, "--from", url, "--to", back);
+    assertSame(directory, back);
+  });
+
   it("tells what can't be read, and leaves that out where somebody says so", async (context) => {
     const directory = await oddFolder(context);
     const database = new DatabaseSync(join(directory, "positions.db"));

@@ -10,6 +10,7 @@ import { openSqlitePositions, type SqlitePositions } from "../positions/sqlite/o
 import { databaseOf, makeFolder, positionsOf } from "../sqlite/folder.ts";
 import { waitForFolder } from "../sqlite/lock.ts";
 import { openSqliteStore } from "../sqlite/open.ts";
+import { sync } from "../sqlite/private-files.ts";
 import { MoveRefused } from "./refused.ts";
 import { type Cell, quoted, type Row, type Side } from "./side.ts";
 import type { MovedTable } from "./tables.ts";
@@ -48,20 +49,23 @@ export class SqliteSide implements Side {
     return SqliteSide.#open(directory, pid, log, (database) => checkVersion(database));
   }
 
-  /** Makes the tables of a folder that holds no data, or what a move has copied that has not ended: that goes. */
+  /** Makes the tables of a folder that holds no data, or what a move that has not ended has made: that goes. */
   static async openTarget(directory: string, pid: number, log: Log): Promise<SqliteSide> {
     makeFolder(directory);
     if (hasData(directory)) {
       const half = await SqliteSide.#open(directory, pid, log, () => {});
-      const isHalf = half.#isMoving();
+      const isHalf = half.#isHalf();
       await half.close();
       if (!isHalf)
         throw new MoveRefused(
           `the data folder ${directory} holds data already`,
           "Choose a folder without a database by --to.",
         );
-      for (const file of [databaseOf(directory), positionsOf(directory)])
+      // A move that is cut short here knows the folder again by its rows: they go last.
+      for (const file of [positionsOf(directory), databaseOf(directory)]) {
         for (const end of ["", "-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
+        sync(directory);
+      }
     }
     await (await openSqliteStore({ directory, pid, log })).close();
     return SqliteSide.#open(directory, pid, log, () => {});
@@ -88,10 +92,11 @@ export class SqliteSide implements Side {
     }
   }
 
-  #isMoving(): boolean {
-    const has = this.#database.prepare("select 1 from sqlite_master where name = 'migration'").get();
-    const moving = "select 1 from migration where number = ?";
-    return has !== undefined && this.#database.prepare(moving).get(movingNumber) !== undefined;
+  /** Whether a move made it that has not ended. Without an account, it has made the tables alone. */
+  #isHalf(): boolean {
+    const has = this.#database.prepare("select 1 from sqlite_master where name = 'account'").get();
+    if (has === undefined || this.#database.prepare("select 1 from account").get() === undefined) return true;
+    return this.#database.prepare("select 1 from migration where number = ?").get(movingNumber) !== undefined;
   }
 
   async page({ name, key }: MovedTable, after: Row | undefined, limit: number): Promise<readonly Row[]> {

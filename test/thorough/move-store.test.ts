@@ -13,7 +13,7 @@ import { makeAccount } from "../contract/store/harness.ts";
 import { assertSame, contentOf, oddFolder } from "../support/move-store.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { openPostgres } from "../support/postgres-store.ts";
-import { anyPorts, folderOf, startService } from "../support/service.ts";
+import { anyPorts, call, folderOf, register, type Service, startService } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { openStore, secretsOf } from "../support/store.ts";
 import { commandLine } from "../support/waybeam.ts";
@@ -114,6 +114,31 @@ describe("waybeam move-store", { skip: noPostgres }, () => {
       if (way === "to a database") await done(directory, "--from", url, "--to", back);
       assertSame(directory, back);
     });
+
+  it("takes along what a kill left to be followed", async (context) => {
+    const directory = folderOf(context);
+    const service = await startService(directory);
+    await register(service, ["d1"]);
+    for (let at = 0; at < 3; at++) {
+      const query = `id=d1&lat=${48 + at / 100}&lon=11&timestamp=${1_790_000_000 + 60 * at}`;
+      assert.equal((await fetch(`http://127.0.0.1:${service.devicePort}/?${query}`)).status, 200);
+    }
+    const lastOf = async (of: Service) =>
+      (await call<{ lastLocation: object }>(of, "GET", "/api/devices/d1/lastLocation")).lastLocation;
+    const last = await lastOf(service);
+    await service.kill();
+    const url = await server.database();
+    await done(directory, "--to", url);
+    const moved = await startService(directory, { WAYBEAM_STORE_URL: url });
+    context.after(() => moved.kill());
+    assert.deepEqual(await lastOf(moved), last);
+    await moved.kill();
+    const back = join(folderOf(context), "back");
+    await done(directory, "--from", url, "--to", back);
+    const again = await startService(back);
+    context.after(() => again.kill());
+    assert.deepEqual(await lastOf(again), last);
+  });
 
   it("goes on where it was killed before it copied a row", async (context) => {
     const directory = await oddFolder(context);

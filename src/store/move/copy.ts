@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { UnfollowedSpan } from "../../model/follow.ts";
+import type { SaidRecord } from "../../model/said.ts";
 import type { PositionPlace, PositionStore } from "../../ports/positions.ts";
 import type { LongWork } from "../backup/refused.ts";
 import type { Row, Side } from "./side.ts";
@@ -9,6 +11,8 @@ const rowsAtOnce = 500;
 const positionsAtOnce = 5000;
 /** Differences that are told: where everything differs there would be millions. */
 const most = 200;
+
+type Span = Omit<UnfollowedSpan, "device">;
 
 const deviceTable: MovedTable = { name: "device", key: ["key"], numbered: true };
 
@@ -27,17 +31,33 @@ export async function copyAll(source: Side, target: Side, work: LongWork): Promi
   for (const table of movedTables) rows += await copyRows(table, source, target, work);
   for (const table of movedTables) if (table.numbered) await target.goOnBehind(table, await source.highest(table));
   const unreadable: string[] = [];
-  let [devices, positions, place] = [0, 0, 0];
-  for await (const key of devicesOf(source)) {
-    const copied = await copyPositions(key, source.positions, target.positions, unreadable);
-    devices++;
-    positions += copied.positions;
-    place = Math.max(place, copied.place);
+  let [devices, positions] = [0, 0];
+  const behind = await unfollowedOf(source.positions);
+  const copied = (count: number) => {
+    positions += count;
     work.signal.throwIfAborted();
     work.progress(() => `copying positions: ${positions} of ${devices} devices`);
+  };
+  const spans: (readonly [device: number, Span])[] = [];
+  for await (const key of devicesOf(source)) {
+    const span = behind.get(key);
+    if (span !== undefined) spans.push([key, span]);
+    devices++;
+    // Heads and days came with the rows: what is in them is not to be followed again.
+    const isFollowed = ({ time }: SaidRecord) => span === undefined || time < span.from || time > span.to;
+    for await (const page of pagesOf(key, source.positions)) {
+      for (const { what } of page.unreadable) if (unreadable.length < most) unreadable.push(`device ${key}: ${what}`);
+      const records = page.records.filter(isFollowed);
+      if (records.length > 0) target.positions.followed(await target.positions.append([{ device: key, records }]));
+      copied(records.length);
+    }
   }
-  // Heads and days came with the rows: nothing is to be followed.
-  target.positions.followed(place);
+  // What a kill left is followed by the next start.
+  for (const [device, span] of spans)
+    for await (const { records } of pagesOf(device, source.positions, span)) {
+      if (records.length > 0) await target.positions.append([{ device, records }]);
+      copied(records.length);
+    }
   return { devices, positions, rows, unreadable: unreadable.slice(0, most) };
 }
 
@@ -65,20 +85,21 @@ async function* devicesOf(side: Side): AsyncGenerator<number> {
   }
 }
 
-async function copyPositions(device: number, from: PositionStore, to: PositionStore, unreadable: string[]) {
-  let [positions, place] = [0, 0];
-  for await (const page of pagesOf(device, from)) {
-    for (const { what } of page.unreadable) if (unreadable.length < most) unreadable.push(`device ${device}: ${what}`);
-    if (page.records.length > 0) place = await to.append([{ device, records: page.records }]);
-    positions += page.records.length;
-    // What is appended in order is followed already.
-    to.followed(place);
-  }
-  return { positions, place };
+/** Event times of what is stored and in no head, by device. */
+async function unfollowedOf(store: PositionStore): Promise<ReadonlyMap<number, Span>> {
+  const found = new Map<number, Span>();
+  for await (const { spans } of store.unfollowed("all"))
+    for (const { device, from, to } of spans) {
+      const before = found.get(device);
+      found.set(device, { from: Math.min(from, before?.from ?? from), to: Math.max(to, before?.to ?? to) });
+    }
+  return found;
 }
 
-async function* pagesOf(device: number, store: PositionStore) {
-  const range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY, limit: positionsAtOnce };
+const always: Span = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+
+async function* pagesOf(device: number, store: PositionStore, span: Span = always) {
+  const range = { ...span, limit: positionsAtOnce };
   for (let after: PositionPlace | undefined; ; ) {
     const page = await store.read(device, { ...range, ...(after && { after }) });
     yield page;

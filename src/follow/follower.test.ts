@@ -297,3 +297,56 @@ test("a device whose days can't be read holds up no other one, and is followed w
   follow.days = days;
   await until(async () => (await timeOf(1)) === start + 1000 && follower.behind === 0 && follow.damaged.size === 0);
 });
+
+test("a device that is changed while its rules are read for a turn is not taken for one that is gone", async (context) => {
+  let slow: Promise<void> | undefined;
+  const asked = Promise.withResolvers<void>();
+  const prepare: AlertEngine["prepare"] = () => {
+    if (slow !== undefined) asked.resolve();
+    return slow;
+  };
+  const { follower, stored, bus, timeOf } = world(context, { prepare });
+  const [all, read] = [[1, 2, 3, 4, 5, 6].map((second) => record(second)), Promise.withResolvers<void>()];
+  stored.set(1, all);
+  follower.appended([{ device: first, records: all.filter((_, at) => at === 0 || at === 2) }], 1);
+  await timeOf(1);
+  follower.appended([{ device: first, records: all.slice(1, 2) }], 2);
+  await timeOf(1);
+  const change = () => bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "a" });
+  change();
+  slow = read.promise;
+  await until(() => follower.behind === 1);
+  await asked.promise;
+  follower.appended([{ device: first, records: all.slice(3) }], 3);
+  change();
+  slow = undefined;
+  read.resolve();
+  await until(() => follower.behind === 0 && follower.lagBytes === 0);
+  const head = await follower.head(1);
+  assert.deepEqual([head?.newest?.time, head?.today?.end.records], [start + 6000, 6]);
+});
+
+test("what waits is reviewed where the rules of a device that was changed can't be read", async (context) => {
+  let isReady = false;
+  let isBroken = true;
+  let reviewed = 0;
+  const prepare: AlertEngine["prepare"] = (keys) =>
+    isReady || [...keys].length === 0
+      ? undefined
+      : Promise.resolve().then(() => {
+          if (isBroken) throw new StoreUnavailable("a rule is damaged", undefined, "damaged");
+          isReady = true;
+        });
+  const review: AlertEngine["review"] = () => {
+    reviewed++;
+    return undefined;
+  };
+  const { follower, stored, bus } = world(context, { prepare, review });
+  stored.set(1, [record(1), record(2)]);
+  follower.appended([{ device: first, records: [record(1), record(2)] }], 1);
+  bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "a" });
+  await until(() => follower.behind === 1);
+  isBroken = false;
+  await until(() => follower.behind === 0);
+  assert.ok(reviewed > 0);
+});

@@ -156,9 +156,10 @@ export class OwnDevices {
     const waiting = device.takeWaiting(Number.POSITIVE_INFINITY);
     if (waiting.length > 0) this.changed(device);
     if (waiting.length > 0 && device.device !== undefined) {
+      const isJudged = isReady && isPrepared(this.#deps, device.device);
       this.#take(device, fold, device.device, waiting);
       // A review sees what no rule could look at.
-      if (!isReady) for (const { time } of waiting) fold.mark(time, time);
+      if (!isJudged) for (const { time } of waiting) fold.mark(time, time);
       this.#deps.bus.publish({ type: "committed", devices: [{ device: device.device, plan: {} }] });
     } else for (const { time } of waiting) fold.mark(time, time);
     // Nobody knows by which rules the rest would be judged.
@@ -267,9 +268,11 @@ export class OwnDevices {
   async #registered(device: FollowedDevice): Promise<WatchedDevice | undefined> {
     if (device.device !== undefined) return device.device;
     const found = await this.#deps.store.devices.findByKey(device.key);
-    device.device = found && watchedOf(found);
-    if (device.device !== undefined) await this.#deps.engine.prepare([device.device.accountKey]);
-    return device.device;
+    // It may be changed again while its rules are read.
+    const registered = found && watchedOf(found);
+    device.device = registered;
+    if (registered !== undefined) await this.#deps.engine.prepare([registered.accountKey]);
+    return registered;
   }
 
   #refolded(device: FollowedDevice, outcome: AlertOutcome | undefined, isDone: boolean): void {

@@ -13,6 +13,7 @@ const share = 0.1;
  */
 const leastMs = 0.1;
 const mostMs = 5;
+const mostOwedMs = 100;
 
 /** What rounds work with. */
 export interface RoundsDeps {
@@ -41,18 +42,21 @@ export class Rounds {
   }
 
   add(device: FollowedDevice): void {
-    const account = device.known?.accountKey ?? 0;
+    this.#add(device, device.known?.accountKey ?? 0);
+    this.#next ??= setImmediate(() => this.#slice());
+  }
+
+  #add(device: FollowedDevice, account: number): void {
     const devices = this.#accounts.get(account);
     if (devices === undefined) this.#accounts.set(account, new Set([device]));
     else devices.add(device);
-    this.#next ??= setImmediate(() => this.#slice());
   }
 
   #slice(): void {
     const { clock, fullness } = this.#deps;
     const began = clock.monotonic();
     const gained = Math.max((began - this.#endedAt) * (share + fullness()), leastMs);
-    this.#allowedMs = Math.min(this.#allowedMs + gained, mostMs);
+    this.#allowedMs = Math.min(Math.max(this.#allowedMs, -mostOwedMs) + gained, mostMs);
     this.#endedAt = began;
     try {
       while (this.#accounts.size > 0 && this.#allowedMs > 0) {
@@ -70,10 +74,10 @@ export class Rounds {
     const [account, devices = new Set<FollowedDevice>()] = this.#accounts.entries().next().value ?? [];
     const [device] = devices;
     if (account === undefined || device === undefined) return;
-    this.#accounts.delete(account);
     devices.delete(device);
-    if (this.#deps.fold(device)) devices.add(device);
+    this.#accounts.delete(account);
     if (devices.size > 0) this.#accounts.set(account, devices);
+    if (this.#deps.fold(device)) this.#add(device, account);
   }
 
   /** Folds what waits of these, for so long at most, ms. */

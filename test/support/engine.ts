@@ -77,7 +77,7 @@ export async function runBehindStore(directory: string, sql: string): Promise<vo
 }
 
 function sqliteBehind(file: string): Behind {
-  const database = new DatabaseSync(file);
+  const database = new DatabaseSync(file, { timeout: 10_000 });
   return {
     rows: async (sql) => database.prepare(sql).all(),
     everything: async (except) => {

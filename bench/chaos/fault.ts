@@ -1,3 +1,4 @@
+import type { PostgresServer } from "../../test/support/postgres.ts";
 import type { Service } from "../../test/support/service.ts";
 
 /** How a start differs from the usual one. */
@@ -16,6 +17,12 @@ export interface Histories {
   readonly keptFrom?: number;
 }
 
+/** A PostgreSQL server of a fault's own, whose databases hold what the service stores. */
+export interface Served {
+  readonly server: PostgresServer;
+  readonly dispose: () => Promise<void>;
+}
+
 /** What a fault works with. */
 export interface Scene {
   /** The data folder. */
@@ -24,6 +31,8 @@ export interface Scene {
   readonly devices: readonly string[];
   /** The service of the latest start. */
   readonly service: Service;
+  /** The server of a fault that has one. */
+  readonly server: PostgresServer;
   /** Random numbers from 0 to 1, made from the run's seed. */
   readonly random: () => number;
   /** How often the fault is injected. */
@@ -72,5 +81,12 @@ export interface Fault {
    * left.
    */
   readonly histories?: Histories;
+  /** Starts the server that the service stores on. Absent: it stores in the data folder. */
+  readonly serve?: () => Promise<Served>;
   readonly run: (scene: Scene) => Promise<void>;
+}
+
+/** Whether a fault may be played on a folder that others have left. */
+export function sharesFolder({ histories, serve }: Fault): boolean {
+  return histories === undefined && serve === undefined;
 }

@@ -4,7 +4,7 @@ import { atEnd } from "../../test/support/at-end.ts";
 import { compareTracker, promisedOf } from "../../test/support/ledger.ts";
 import { dataFolder, register, removeFolder, type Service, startService } from "../../test/support/service.ts";
 import { commandLine } from "../../test/support/waybeam.ts";
-import type { Fault, Histories, Scene, Start } from "./fault.ts";
+import type { Fault, Histories, Scene, Served, Start } from "./fault.ts";
 import { Fleet } from "./fleet.ts";
 
 /** How long a fault is played, and with how many trackers. */
@@ -51,6 +51,8 @@ export class Stage {
   readonly #random: () => number;
   readonly #fleet: Fleet;
   readonly #histories: Histories | undefined;
+  readonly #serve: Fault["serve"];
+  #served: (Served & { readonly url: string }) | undefined;
   #counted = new Map<string, number>();
   #missed = new Set<string>();
   readonly #began = Date.now();
@@ -61,10 +63,11 @@ export class Stage {
   /** What the last comparison found. */
   #stored = { records: 0, blocks: 0 };
 
-  constructor(pace: Pace, seed: number, histories?: Histories) {
+  constructor(pace: Pace, seed: number, { histories, serve }: Pick<Fault, "histories" | "serve"> = {}) {
     this.seed = seed;
     this.#pace = pace;
     this.#histories = histories;
+    this.#serve = serve;
     this.#random = chance(seed);
     this.#fleet = new Fleet(this.#random, pace.whole, histories);
   }
@@ -97,6 +100,8 @@ export class Stage {
       await this.#end((service) => service.kill());
       await this.#compare();
       await this.#stop();
+      // A database is its server's to check.
+      if (this.#serve !== undefined) return;
       const { code, err } = await commandLine(this.directory).waybeam(["check"]);
       const found = / (\d+) positions of (\d+) devices read; everything is whole/.exec(err);
       const [positions, devices] = [Number(found?.[1]), Number(found?.[2])];
@@ -113,6 +118,7 @@ export class Stage {
 
   async close(): Promise<void> {
     await this.#end((service) => service.kill());
+    await this.#served?.dispose();
     removeFolder(this.directory);
   }
 
@@ -124,6 +130,10 @@ export class Stage {
       devices: this.#fleet.ids,
       get service() {
         return stage.#running;
+      },
+      get server() {
+        if (stage.#served === undefined) throw new Error("the fault has no server");
+        return stage.#served.server;
       },
       random: this.#random,
       rounds: this.#pace.rounds,
@@ -171,10 +181,20 @@ export class Stage {
 
   async #startAnew({ environment = {}, directory = this.directory }: Start): Promise<void> {
     await this.#stop();
-    const service = await startService(directory, { ...settings, ...environment });
+    const service = await startService(directory, { ...settings, ...(await this.#place()), ...environment });
     this.#service = service;
     if (!this.#registered) await register(service, this.#fleet.ids);
     this.#registered = true;
+  }
+
+  /** Settings of where the service stores. */
+  async #place(): Promise<Readonly<Record<string, string>>> {
+    if (this.#serve === undefined) return {};
+    if (this.#served === undefined) {
+      const served = await this.#serve();
+      this.#served = { ...served, url: await served.server.database() };
+    }
+    return { WAYBEAM_STORE_URL: this.#served.url };
   }
 
   async #end(how: (service: Service) => Promise<unknown>): Promise<void> {
@@ -247,7 +267,7 @@ export class Stage {
 
 /** Plays a fault on a service and folder of its own. */
 export async function play(fault: Fault, pace: Pace, seed: number): Promise<Result> {
-  const stage = new Stage(pace, seed, fault.histories);
+  const stage = new Stage(pace, seed, fault);
   const forget = atEnd(() => stage.close());
   const result = await stage.play(fault);
   const broken = [...result.broken, ...(await stage.finish())];

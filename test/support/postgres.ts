@@ -205,6 +205,8 @@ export class PostgresServer {
     const child = this.#child;
     if (child === undefined) return;
     this.#child = undefined;
+    // It has ended by itself, on a full disk perhaps.
+    if (child.exitCode !== null) return;
     const gone = once(child, "exit");
     if (how === "killed") await killTree(this.#pid);
     else process.kill(this.#pid, how === "fast" ? "SIGINT" : "SIGQUIT");

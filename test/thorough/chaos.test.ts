@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { sharesFolder } from "../../bench/chaos/fault.ts";
 import { faults } from "../../bench/chaos/faults/index.ts";
 import { play, type Result, Stage } from "../../bench/chaos/stage.ts";
 import { rows, table } from "../../bench/chaos/table.ts";
@@ -34,7 +35,7 @@ test("each fault has a name of its own", () => {
 for (const fault of chosen) {
   const held = fault.holds ?? "what was acknowledged is there once, and all that is derived is right";
   test(`${fault.name}: ${held}`, { ...options, skip: fault.impossible?.() ?? false }, async () => {
-    const result = await (fault.histories === undefined ? stage.play(fault) : play(fault, pace, seed));
+    const result = await (sharesFolder(fault) ? stage.play(fault) : play(fault, pace, seed));
     results.push(result);
     assert.ok(result.broken.length === 0, rows(result));
   });

@@ -21,10 +21,15 @@ function bytesOf(directory: string): number {
 }
 
 /** Takes what is free on the file system of a folder, but for some bytes. Gives how it becomes free again. */
-function fill(directory: string, left: number): () => void {
+export function fill(directory: string, left: number): () => void {
   const filler = join(directory, "filler");
   const { bavail, bsize } = statfsSync(directory);
-  writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - left)));
+  try {
+    writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - left)));
+  } catch (error) {
+    // Others took what was free meanwhile: so it is full.
+    if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
+  }
   return () => rmSync(filler);
 }
 
@@ -56,7 +61,8 @@ async function onSmallDisk(scene: Scene, work: (disk: string) => Promise<void>):
   }
 }
 
-function noMount(): string | undefined {
+/** Why no small disk can be made; undefined: it can. */
+export function noMount(): string | undefined {
   const disk = dataFolder();
   const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], { stdio: "ignore" });
   if (status === 0) run("umount", disk);

@@ -7,6 +7,7 @@ import { fullDisks } from "./full-disk.ts";
 import { kills } from "./kills.ts";
 import { moves } from "./moves.ts";
 import { pause } from "./pauses.ts";
+import { onPostgres } from "./postgres.ts";
 import { powerCuts } from "./power-cuts.ts";
 import { replacedBackups } from "./replaced-backups.ts";
 import { retention } from "./retention.ts";
@@ -24,4 +25,5 @@ export const faults: readonly Fault[] = [
   ...fullDisks,
   ...failingDisks,
   damage,
+  ...onPostgres,
 ];

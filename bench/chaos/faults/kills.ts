@@ -8,7 +8,8 @@ async function blocks({ service }: Scene): Promise<number> {
   return Number(/^waybeam_store_blocks (\d+)/m.exec(await service.metrics())?.[1] ?? 0);
 }
 
-const ingest: Fault = {
+/** The service is killed while trackers report. */
+export const killIngest: Fault = {
   name: "kill-ingest",
   does: "SIGKILL while trackers report",
   run: async ({ rounds, start, report, kill, count }) => {
@@ -83,4 +84,4 @@ const starting: Fault = {
 };
 
 /** The service is killed at random moments of what it does. */
-export const kills: readonly Fault[] = [ingest, packing, stopping, starting];
+export const kills: readonly Fault[] = [killIngest, packing, stopping, starting];

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { atEnd, closedAtEnd } from "./at-end.ts";
 import { template } from "./postgres.ts";
@@ -77,9 +78,9 @@ export async function runBehindStore(directory: string, sql: string): Promise<vo
 }
 
 function sqliteBehind(file: string): Behind {
-  const database = new DatabaseSync(file, { timeout: 10_000 });
+  const database = new DatabaseSync(file);
   return {
-    rows: async (sql) => database.prepare(sql).all(),
+    rows: (sql) => unlocked(() => database.prepare(sql).all()),
     everything: async (except) => {
       const tables = database.prepare("select name from sqlite_schema where type = 'table' order by name").all();
       const names = tables.map(({ name }) => String(name)).filter((name) => !except.includes(name));
@@ -87,6 +88,18 @@ function sqliteBehind(file: string): Behind {
     },
     close: async () => database.close(),
   };
+}
+
+/** SQLITE_BUSY: a transaction is under way, perhaps of a store in this process, which a wait in SQLite would stop. */
+const busy = 5;
+
+async function unlocked<T>(work: () => T): Promise<T> {
+  for (const until = Date.now() + 10_000; ; await pause(5))
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof Error && "errcode" in error && error.errcode === busy && Date.now() < until)) throw error;
+    }
 }
 
 async function postgresBehind(url: string): Promise<Behind> {

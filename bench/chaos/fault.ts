@@ -1,5 +1,6 @@
 import type { PostgresServer } from "../../test/support/postgres.ts";
 import type { Service } from "../../test/support/service.ts";
+import type { CutDisk } from "./cut-disk.ts";
 
 /** How a start differs from the usual one. */
 export interface Start {
@@ -20,6 +21,8 @@ export interface Histories {
 /** A PostgreSQL server of a fault's own, whose databases hold what the service stores. */
 export interface Served {
   readonly server: PostgresServer;
+  /** The server's disk, where its power may be cut. */
+  readonly disk?: CutDisk;
   readonly dispose: () => Promise<void>;
 }
 
@@ -32,7 +35,7 @@ export interface Scene {
   /** The service of the latest start. */
   readonly service: Service;
   /** The server of a fault that has one. */
-  readonly server: PostgresServer;
+  readonly served: Served;
   /** Random numbers from 0 to 1, made from the run's seed. */
   readonly random: () => number;
   /** How often the fault is injected. */

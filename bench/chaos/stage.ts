@@ -131,9 +131,9 @@ export class Stage {
       get service() {
         return stage.#running;
       },
-      get server() {
+      get served() {
         if (stage.#served === undefined) throw new Error("the fault has no server");
-        return stage.#served.server;
+        return stage.#served;
       },
       random: this.#random,
       rounds: this.#pace.rounds,

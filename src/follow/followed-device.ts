@@ -171,7 +171,7 @@ export class FollowedDevice {
     this.#places = this.waiting.length === 0 ? [] : [{ place: Number.NEGATIVE_INFINITY, count: this.waiting.length }];
   }
 
-  /** Takes the first records that wait, so many at most, to be folded now. */
+  /** Takes the first of the records that wait, up to `most`, to fold them now. */
   takeWaiting(most: number): readonly FreshRecord[] {
     const taken = this.waiting.length <= most ? this.waiting : this.waiting.slice(0, most);
     this.waiting = taken === this.waiting ? [] : this.waiting.slice(most);

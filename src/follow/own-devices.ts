@@ -30,8 +30,8 @@ const mostTurnRecords = 100;
 const backlogMs = 1000;
 
 /**
- * Before another process takes over, and at a stop, what waits is folded for so long, ms. The next follower finds the
- * rest. Others take a process for dead after 5 s.
+ * How long records that wait are folded before another process takes over, and at a stop, ms. The next follower finds
+ * the rest. After 5 s other processes take this one for dead.
  */
 const leaveMs = 1000;
 const stopMs = 3000;
@@ -131,7 +131,7 @@ export class OwnDevices {
     }
   }
 
-  /** Folds what waits of a device, so many records at most. False: it must be read first. */
+  /** Folds up to `most` of the records that wait of a device. False: the device must be read first. */
   #fold(device: FollowedDevice, most = Number.POSITIVE_INFINITY): boolean {
     const { fold, known: registered, isLoaded } = device;
     if (device.waiting.length === 0 || device.left) return true;

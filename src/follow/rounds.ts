@@ -80,7 +80,7 @@ export class Rounds {
     if (this.#deps.fold(device)) this.#add(device, account);
   }
 
-  /** Folds what waits of these, for so long at most, ms. */
+  /** Folds the records that wait of these devices, until none waits or `ms` have passed. */
   async all(devices: readonly FollowedDevice[], ms: number): Promise<void> {
     const { clock, fold } = this.#deps;
     let began = clock.monotonic();

@@ -10,7 +10,7 @@ import { totalsOf } from "./standing.ts";
 
 const dayS = 86_400;
 
-/** Rules that take so long for each record, ms, and find nothing. */
+/** Rules that take `ms` for each record and find nothing. */
 function slowWatch(ms: number, seen: (second: number) => void = () => undefined): AlertEngine["watch"] {
   return () => ({
     ...{ full: false, late: undefined, tick: () => undefined, settled: () => undefined },

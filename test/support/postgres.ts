@@ -181,6 +181,11 @@ export class PostgresServer {
     await this.#untilReady();
   }
 
+  /** Whether it was started, and has not ended. */
+  get isRunning(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null;
+  }
+
   /** The process of the server itself. */
   get pid(): number {
     return this.#pid;
@@ -205,11 +210,10 @@ export class PostgresServer {
     const child = this.#child;
     if (child === undefined) return;
     this.#child = undefined;
-    // It has ended by itself, on a full disk perhaps.
-    if (child.exitCode !== null) return;
-    const gone = once(child, "exit");
-    if (how === "killed") await killTree(this.#pid);
-    else process.kill(this.#pid, how === "fast" ? "SIGINT" : "SIGQUIT");
+    // It may have ended by itself, on a full disk perhaps.
+    const gone = child.exitCode === null ? once(child, "exit") : undefined;
+    if (gone !== undefined && how === "killed") await killTree(this.#pid);
+    else if (gone !== undefined) signal(this.#pid, how === "fast" ? "SIGINT" : "SIGQUIT");
     await gone;
     child.stdin?.destroy();
   }
@@ -224,15 +228,21 @@ export class PostgresServer {
  * Kills a process and its children, and waits until all are gone: while one is left, the server does not start again.
  */
 async function killTree(parent: number): Promise<void> {
-  const children = readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8").split(" ").filter(Boolean);
-  // The parent first: it would start again what is killed.
-  for (const pid of [parent, ...children.map(Number)])
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {
-      // It has ended by itself.
-    }
+  // It would start further ones, and those again that are killed.
+  signal(parent, "SIGSTOP");
+  const list = `/proc/${parent}/task/${parent}/children`;
+  const children = existsSync(list) ? readFileSync(list, "utf8").split(" ").filter(Boolean) : [];
+  for (const pid of [parent, ...children.map(Number)]) signal(pid, "SIGKILL");
   while (children.some(runs)) await pause(10);
+}
+
+/** Signals a process unless it has ended. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
 }
 
 function runs(pid: string): boolean {

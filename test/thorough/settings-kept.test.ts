@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { mock } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { noFiles } from "../support/engine.ts";
 import { until } from "../support/gateway.ts";
 import { HttpPeer } from "../support/http-peer.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { type Answer, type Beside, happensFirst, Running, seeThemAct, type Values } from "../support/settings.ts";
 import { SmtpPeer } from "../support/smtp-peer.ts";
+import { locked, reportsOf, stalled } from "../support/stalled.ts";
 
 const day = 86_400_000;
 const operatorKey = "operator-key-of-these-tests-and-no-others";
@@ -88,40 +87,6 @@ function retention(kind: string, key = `${kind}.keepDays`, left = kept[kind]) {
       await until(async () => (await left?.(service))?.length === 0);
     },
     beside: { "api.requestsPerMinute": 1_000_000_000 },
-  };
-}
-
-/** Reports of the last hour, a few at once, each of them answered. */
-function reportsOf(service: Running, count: number): { done: Promise<unknown>; answered: () => number } {
-  const start = Date.now() - 3_600_000;
-  let [next, answered] = [0, 0];
-  const send = async () => {
-    while (next < count) {
-      assert.equal(await service.report("d", start + next++ * 1000), 200);
-      answered++;
-    }
-  };
-  return { done: Promise.all(Array.from({ length: 20 }, send)), answered: () => answered };
-}
-
-/** Waits until no more of the reports are answered. */
-async function stalled(reports: { answered: () => number }): Promise<void> {
-  let before = -1;
-  while (before !== reports.answered()) {
-    before = reports.answered();
-    await setTimeout(1000);
-  }
-}
-
-/**
- * Another process holds the file of everything but positions, so that nothing can be followed. Gives what ends that.
- */
-function locked(directory: string): () => void {
-  const other = new DatabaseSync(join(directory, "waybeam.db"), { timeout: 10_000 });
-  other.exec("BEGIN IMMEDIATE");
-  return () => {
-    other.exec("ROLLBACK");
-    other.close();
   };
 }
 

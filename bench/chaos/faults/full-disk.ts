@@ -70,7 +70,8 @@ export function noMount(): string | undefined {
   return status === 0 ? undefined : "needs the right to mount a small file system (root)";
 }
 
-async function isReady({ service }: Scene): Promise<boolean> {
+/** Whether the service says that it works. */
+export async function isReady({ service }: Scene): Promise<boolean> {
   return (await fetch(`${service.url}/health/ready`)).status !== 503;
 }
 

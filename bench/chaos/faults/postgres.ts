@@ -1,14 +1,20 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { atEnd } from "../../../test/support/at-end.ts";
 import { noPostgres, PostgresServer } from "../../../test/support/postgres.ts";
 import { dataFolder, removeFolder } from "../../../test/support/service.ts";
+import { CutDisk, noCut } from "../cut-disk.ts";
 import type { Fault, Served } from "../fault.ts";
 import { run } from "../machine.ts";
-import { fill, noMount } from "./full-disk.ts";
+import { fill, isReady, noMount } from "./full-disk.ts";
 import { killIngest } from "./kills.ts";
 import { pause } from "./pauses.ts";
 
 /** For how long the server is gone, or its disk full, at most, ms. */
 const awayMs = 3000;
+/** Until a full disk is noticed, ms: rows find room for a while in pages that have some. */
+const fullMs = 30_000;
 /** What a server with some days of trackers takes, and room for its log, bytes. */
 const diskBytes = 400 * 1024 * 1024;
 
@@ -38,6 +44,51 @@ async function serveOnSmallDisk(): Promise<Served> {
   };
 }
 
+async function serveOnCutDisk(): Promise<Served> {
+  const disk = new CutDisk(diskBytes);
+  const { server, dispose } = await serve(disk.mounted);
+  // A server of a test is made without it.
+  run("sync", "-f", disk.mounted);
+  return {
+    server,
+    disk,
+    async dispose() {
+      await dispose();
+      disk.close();
+    },
+  };
+}
+
+const powerCut: Fault = {
+  name: "postgres-power-cut",
+  does: "on PostgreSQL: the power of the server's machine is cut while trackers report, and what it had not synced is lost; every other time the service is killed, too",
+  holds: "every tracker is acknowledged again, without a restart",
+  impossible: () => impossible() ?? noCut(),
+  serve: serveOnCutDisk,
+  run: async (scene) => {
+    for (let round = 0; round < scene.rounds; round++) {
+      await scene.start();
+      await scene.report();
+      const { server, disk } = scene.served;
+      if (disk === undefined) throw new Error("the server has no disk of its own");
+      const witness = join(disk.mounted, "witness");
+      writeFileSync(witness, Buffer.alloc(65_536, 1));
+      disk.cut();
+      if (round % 2 === 1) await scene.kill();
+      await server.stop("killed");
+      disk.unmount();
+      disk.mount();
+      const kept = existsSync(witness) && readFileSync(witness).includes(1);
+      scene.must(!kept, "what was not synced is lost");
+      rmSync(witness, { force: true });
+      scene.count("power cuts");
+      await server.run();
+      if (round % 2 === 1) await scene.start();
+      await scene.allAcknowledged();
+    }
+  },
+};
+
 const killServer: Fault = {
   name: "postgres-kill-server",
   does: "on PostgreSQL: the server crashes, or all of its processes are killed, while trackers report, and starts again; every other time the service is killed meanwhile",
@@ -48,11 +99,11 @@ const killServer: Fault = {
     for (let round = 0; round < scene.rounds; round++) {
       await scene.start();
       await scene.report();
-      await scene.server.stop(scene.random() < 0.5 ? "killed" : "immediate");
+      await scene.served.server.stop(scene.random() < 0.5 ? "killed" : "immediate");
       scene.count("kills of the server");
       if (round % 2 === 1) await scene.kill();
       else await scene.wait(awayMs);
-      await scene.server.run();
+      await scene.served.server.run();
       if (round % 2 === 1) await scene.start();
       await scene.allAcknowledged();
     }
@@ -69,14 +120,22 @@ const fullServer: Fault = {
     for (let round = 0; round < scene.rounds; round++) {
       await scene.start();
       await scene.report();
-      const { server, service } = scene;
+      const { service } = scene;
+      const { server } = scene.served;
       const empty = fill(server.directory, 0);
+      let isFull = false;
+      for (const end = performance.now() + fullMs; !isFull && performance.now() < end; await sleep(50))
+        isFull = !(await isReady(scene));
+      scene.must(isFull, "the service says that the server can't store");
       await scene.wait(awayMs);
       scene.must(service.child.exitCode === null, "the service goes on while the server's disk is full");
       empty();
       scene.count("times full");
-      await server.stop("immediate");
-      await server.run();
+      if (!server.isRunning) {
+        scene.count("ends of the server");
+        await server.stop();
+        await server.run();
+      }
       await scene.allAcknowledged();
     }
   },
@@ -87,5 +146,6 @@ export const onPostgres: readonly Fault[] = [
   { ...killIngest, name: "postgres-kill-service", does: `on PostgreSQL: ${killIngest.does}`, impossible, serve },
   { ...pause, name: "postgres-pause-service", does: `on PostgreSQL: ${pause.does}`, impossible, serve },
   killServer,
+  powerCut,
   fullServer,
 ];

@@ -133,7 +133,7 @@ export function commandPropertyContract(store: () => Store, reopen: () => Promis
       const account = await makeAccount(store(), 1_000_000);
       await fc.assert(
         fc.asyncProperty(fc.array(someAction, { maxLength: 25 }), async (actions) => {
-          // One call ends so many at most.
+          // One call ends 500 commands.
           while ((await store().commands.expire(Number.MAX_SAFE_INTEGER)).length > 0);
           const devices = [await makeDevice(store(), account.key), await makeDevice(store(), account.key)];
           const model = new CommandModel(devices.map(({ key }) => key));

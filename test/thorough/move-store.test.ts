@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { before, describe, it } from "node:test";
@@ -149,6 +149,21 @@ describe("waybeam move-store", { skip: noPostgres }, () => {
     await (await openStore(back)).close();
     await done(directory, "--from", url, "--to", back);
     assertSame(directory, back);
+  });
+
+  it("takes no folder without an account whose positions are there, nor one with a restore that was cut short", async (context) => {
+    const directory = await oddFolder(context);
+    const url = await server.database();
+    await done(directory, "--to", url);
+    const lost = folderOf(context);
+    await (await openStore(lost)).close();
+    const positions = readFileSync(join(directory, "positions.db"));
+    writeFileSync(join(lost, "positions.db"), positions);
+    await refused(directory, ["--from", url, "--to", lost], /holds data already/);
+    assert.deepEqual(readFileSync(join(lost, "positions.db")), positions);
+    const restored = folderOf(context);
+    mkdirSync(join(restored, "restore.ready"));
+    await refused(directory, ["--from", url, "--to", restored], /a restore into .* was cut short/);
   });
 
   it("tells what can't be read, and leaves that out where somebody says so", async (context) => {

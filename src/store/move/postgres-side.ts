@@ -57,18 +57,11 @@ export class PostgresSide implements Side {
       const { rows } = await pool.query("select to_regclass('migration') is not null as is_there");
       if (rows[0]?.is_there === true) {
         const { rows: versions } = await pool.query("select max(number) as number from migration");
-        // Without an account, a move has made the tables alone.
-        const { rows: accounts } = await pool.query("select from account limit 1");
-        if (Number(versions[0]?.number) !== movingNumber && accounts.length > 0)
+        // A move may have made the tables alone.
+        const isUsed = (await hasRows(pool, "account")) || (await hasRows(pool, "position"));
+        if (Number(versions[0]?.number) !== movingNumber && isUsed)
           throw new MoveRefused(`${shown} holds data already`, "Choose an empty database by --to.");
-        for (const name of [...movedTables.map((table) => table.name), ...otherTables])
-          await pool.query(`drop table if exists ${quoted(name)} cascade`);
-        await pool.query("drop sequence if exists position_commit");
-        // Those of triggers. The database is the service's own.
-        const { rows: made } = await pool.query(
-          "select oid::regprocedure::text as name from pg_proc where pronamespace = current_schema()::regnamespace",
-        );
-        for (const { name } of made) await pool.query(`drop function if exists ${name} cascade`);
+        await dropAll(pool);
       }
     } finally {
       await pool.end();
@@ -192,6 +185,33 @@ async function connect(url: string, log: Log, mayBeHalfMoved = false) {
 /** The pool decodes texts, and encodes none. */
 function storedCell(cell: Cell): Cell {
   return typeof cell === "string" ? storedText(cell) : cell;
+}
+
+async function hasRows(pool: pg.Pool, table: string): Promise<boolean> {
+  const { rows: found } = await pool.query("select to_regclass($1) is not null as is_there", [table]);
+  if (found[0]?.is_there !== true) return false;
+  const { rows } = await pool.query(`select from ${quoted(table)} limit 1`);
+  return rows.length > 0;
+}
+
+/** Drops everything of a move, or nothing: what is left of the tables would be taken for another program's. */
+async function dropAll(pool: pg.Pool): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query("begin");
+    for (const name of [...movedTables.map((table) => table.name), ...otherTables])
+      await client.query(`drop table if exists ${quoted(name)} cascade`);
+    await client.query("drop sequence if exists position_commit");
+    // Those of triggers. The database is the service's own.
+    const { rows: made } = await client.query(
+      "select oid::regprocedure::text as name from pg_proc where pronamespace = current_schema()::regnamespace",
+    );
+    for (const { name } of made) await client.query(`drop function if exists ${name} cascade`);
+    await client.query("commit");
+  } finally {
+    // Where that failed, the transaction ends with its connection.
+    client.release(true);
+  }
 }
 
 function cellOf(value: unknown): Cell {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import type { Log } from "../../ports/log.ts";
 import { giveLockToOwner } from "../backup/owner.ts";
-import { hasData } from "../backup/placing.ts";
+import { hasData, isRestorePending } from "../backup/placing.ts";
 import { checkVersion, keyIdsOf } from "../backup/version.ts";
 import { movingNumber } from "../migrations/migrations.ts";
 import { openSqlitePositions, type SqlitePositions } from "../positions/sqlite/open.ts";
@@ -41,6 +41,7 @@ export class SqliteSide implements Side {
    * throws.
    */
   static async openSource(directory: string, pid: number, log: Log): Promise<SqliteSide> {
+    refusePending(directory);
     if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory() || !hasData(directory))
       throw new MoveRefused(
         `${directory} is no data folder: it has no waybeam.db`,
@@ -51,6 +52,7 @@ export class SqliteSide implements Side {
 
   /** Makes the tables of a folder that holds no data, or what a move that has not ended has made: that goes. */
   static async openTarget(directory: string, pid: number, log: Log): Promise<SqliteSide> {
+    refusePending(directory);
     makeFolder(directory);
     if (hasData(directory)) {
       const half = await SqliteSide.#open(directory, pid, log, () => {});
@@ -82,7 +84,11 @@ export class SqliteSide implements Side {
     try {
       database = new DatabaseSync(databaseOf(directory), { timeout: busyTimeoutMs });
       check(database);
-      const positions = await openSqlitePositions({ file: positionsOf(directory), log });
+      const positions = await openSqlitePositions({
+        ...{ file: positionsOf(directory), log },
+        // What a kill left to be followed stays in the log: nobody follows it here.
+        mostLogBytes: Number.POSITIVE_INFINITY,
+      });
       return new SqliteSide(directory, lock, database, positions);
     } catch (error) {
       database?.close();
@@ -92,11 +98,15 @@ export class SqliteSide implements Side {
     }
   }
 
-  /** Whether a move made it that has not ended. Without an account, it has made the tables alone. */
+  /** Whether a move made it that has not ended. It may have made the tables alone, which hold nothing. */
   #isHalf(): boolean {
-    const has = this.#database.prepare("select 1 from sqlite_master where name = 'account'").get();
-    if (has === undefined || this.#database.prepare("select 1 from account").get() === undefined) return true;
-    return this.#database.prepare("select 1 from migration where number = ?").get(movingNumber) !== undefined;
+    const { logRows, blocks } = this.positions.figures();
+    const names = this.#database.prepare("select name from sqlite_master where type = 'table'").all();
+    const has = (table: string) => names.some(({ name }) => name === table);
+    if (!has("migration")) return names.length === 0 && logRows + blocks === 0;
+    if (this.#database.prepare("select 1 from migration where number = ?").get(movingNumber) !== undefined) return true;
+    const isUsed = has("account") && this.#database.prepare("select 1 from account").get() !== undefined;
+    return !isUsed && logRows + blocks === 0;
   }
 
   async page({ name, key }: MovedTable, after: Row | undefined, limit: number): Promise<readonly Row[]> {
@@ -163,6 +173,15 @@ export class SqliteSide implements Side {
     giveLockToOwner(this.shown);
     this.#lock.release();
   }
+}
+
+/** The databases that a restore has not put in place yet are the folder's data. */
+function refusePending(directory: string): void {
+  if (isRestorePending(directory))
+    throw new MoveRefused(
+      `a restore into ${directory} was cut short`,
+      "Start the service there once, or restore again. Then move.",
+    );
 }
 
 function cellOf(value: unknown): Cell {

@@ -90,15 +90,25 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
     });
 
   it("sessions that the server ends at any moment", async (context) => {
-    const { database, told } = await storyFor(context);
-    let ended = 0;
+    const { world, database, told } = await storyFor(context);
+    const { key } = await makeDevice(world.store, (await makeAccount(world.store)).key);
+    const others = "pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
+    let ended: unknown[] = [];
     let happening = Promise.resolve();
     const end = async () => {
       const found = await server.ask(
         database,
-        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and random() < 0.5",
+        `select pid, pg_terminate_backend(pid) from ${others} and random() < 0.5`,
       );
-      ended += found.length;
+      ended = [...ended, ...found.map(({ pid }) => pid)];
+    };
+    /** A session ends a moment after it is told to. Until then it takes a question, and ends in place of an answer. */
+    const allEnded = async () => {
+      const left = await server.ask(database, `select pid from ${others}`);
+      if (left.some(({ pid }) => ended.includes(pid))) return false;
+      // The service hears of their ends before the answer to a question of its own.
+      await world.history(key).catch((error) => assert.ok(error instanceof StoreUnavailable));
+      return true;
     };
     await told(
       1500,
@@ -108,9 +118,12 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
         // While the next reports are delivered.
         happening = pause(random() * 20).then(end);
       },
-      () => happening,
+      async () => {
+        await happening;
+        await until(allEnded);
+      },
     );
-    assert.ok(ended > 10, `${ended} sessions were ended`);
+    assert.ok(ended.length > 10, `${ended.length} sessions were ended`);
   });
 
   it("a server that restarts, crashes, loses a process, and is gone for longer than anything is waited for", async (context) => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { createServer } from "node:net";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { type App, startApp } from "../../src/app.ts";
@@ -40,6 +41,15 @@ export interface Beside {
   readonly closing: <T extends { close(): unknown }>(peer: T) => T;
   /** The service's folder. */
   readonly directory: string;
+}
+
+/** A port that a server of the case has at 127.0.0.1: a service gets it at another address only. */
+export async function portTaken({ closing }: Beside): Promise<number> {
+  const server = closing(createServer().listen(0, "127.0.0.1"));
+  await once(server, "listening");
+  const address = server.address();
+  assert.ok(typeof address === "object" && address !== null);
+  return address.port;
 }
 
 /** Which test file sees a setting act, or all of a group but those that are named elsewhere. */

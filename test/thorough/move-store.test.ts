@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { before, describe, it } from "node:test";
@@ -151,6 +151,53 @@ describe("waybeam move-store", { skip: noPostgres }, () => {
     assertSame(directory, back);
   });
 
+  it("fills the folder that it came from, again where it was killed at its end", async (context) => {
+    const directory = await oddFolder(context);
+    writeFileSync(join(directory, "credentials.json"), "{}");
+    const before = join(folderOf(context), "before");
+    cpSync(directory, before, { recursive: true });
+    const url = await server.database();
+    await done(directory, "--to", url);
+    for (const name of readdirSync(directory)) if (name.includes(".db")) rmSync(join(directory, name));
+    const args = ["--from", url, "--to", directory];
+    await done(directory, ...args);
+    assertSame(before, directory);
+    change(directory, `insert into migration (number, name) values (${movingNumber}, 'moving')`);
+    await done(directory, ...args);
+    assertSame(before, directory);
+    await refused(
+      directory,
+      args,
+      /holds data already\n.*If this is the second run of a move, the first one had ended/s,
+    );
+  });
+
+  it("begins anew in a database with an extension and a function of its operator", async (context) => {
+    const directory = await oddFolder(context);
+    const url = await server.database();
+    await ask(url, "create extension pg_trgm; create function own() returns int language sql as 'select 1'");
+    await done(directory, "--to", url);
+    await ask(url, `insert into migration (number, name) values (${movingNumber}, 'moving')`);
+    await done(directory, "--to", url);
+    assert.deepEqual(await ask(url, "select own(), similarity('a', 'a')"), [{ own: 1, similarity: 1 }]);
+    const back = join(folderOf(context), "back");
+    await done(directory, "--from", url, "--to", back);
+    assertSame(directory, back);
+  });
+
+  it("takes no source whose positions are missing, or another's", async (context) => {
+    const directory = await oddFolder(context);
+    const url = await server.database();
+    const positions = join(directory, "positions.db");
+    rmSync(positions);
+    await refused(directory, ["--to", url], /positions.db is missing, though waybeam.db is there/);
+    assert.ok(!existsSync(positions));
+    const other = folderOf(context);
+    await (await openStore(other)).close();
+    cpSync(join(other, "positions.db"), positions);
+    await refused(directory, ["--to", url], /positions.db is not the one that belongs to waybeam.db/);
+  });
+
   it("takes no folder without an account whose positions are there, nor one with a restore that was cut short", async (context) => {
     const directory = await oddFolder(context);
     const url = await server.database();
@@ -161,6 +208,9 @@ describe("waybeam move-store", { skip: noPostgres }, () => {
     writeFileSync(join(lost, "positions.db"), positions);
     await refused(directory, ["--from", url, "--to", lost], /holds data already/);
     assert.deepEqual(readFileSync(join(lost, "positions.db")), positions);
+    const foreign = folderOf(context);
+    change(foreign, "create table migration (number int, name text); insert into migration values (1, 'init')");
+    await refused(directory, ["--from", url, "--to", foreign], /holds data already/);
     const restored = folderOf(context);
     mkdirSync(join(restored, "restore.ready"));
     await refused(directory, ["--from", url, "--to", restored], /a restore into .* was cut short/);

@@ -59,14 +59,16 @@ export async function moveStore(options: MoveOptions, work: LongWork): Promise<M
       // Before the target is made.
       checkKeys(keys, await source.keyIds());
       const target = await openTarget(options);
+      let isWhole = false;
       try {
         const moved = await move(source, target, keys, options, work);
+        ({ isWhole } = moved);
         return { ...moved, from: source.shown, to: target.shown, folder, toFolder: !isAddress(to) };
       } finally {
-        await target.close();
+        await target.close(isWhole);
       }
     } finally {
-      await source.close();
+      await source.close(false);
     }
   } catch (error) {
     throw failure(error, folder);
@@ -115,7 +117,6 @@ async function move(
   if (isWhole) {
     work.signal.throwIfAborted();
     copyKeys(keys);
-    await target.finish();
   }
   return { ...copied, differences, isWhole };
 }

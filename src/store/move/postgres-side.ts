@@ -10,7 +10,7 @@ import { ServiceLock } from "../postgres/service-lock.ts";
 import { storedText } from "../postgres/text.ts";
 import { usualTimes } from "../postgres/times.ts";
 import { sealingSettings } from "../secrets/unlock.ts";
-import { MoveRefused } from "./refused.ts";
+import { endedMove, MoveRefused } from "./refused.ts";
 import { type Cell, quoted, type Row, type Side } from "./side.ts";
 import { type MovedTable, movedTables } from "./tables.ts";
 
@@ -38,11 +38,10 @@ export class PostgresSide implements Side {
   static async openSource(url: string, log: Log): Promise<PostgresSide> {
     const { shown, pool, lock } = await connect(url, log);
     try {
-      const { rows } = await pool.query("select to_regclass('migration') is not null as is_there");
-      if (rows[0]?.is_there !== true)
+      const newest = await newestMigration(pool);
+      if (newest === undefined)
         throw new MoveRefused(`${shown} holds no data of a service`, "Name the service's database by --from.");
-      const { rows: versions } = await pool.query("select max(number) as number from migration");
-      checkNumber(Number(versions[0]?.number));
+      checkNumber(newest);
     } finally {
       await pool.end();
       await lock.release();
@@ -50,25 +49,25 @@ export class PostgresSide implements Side {
     return PostgresSide.#open(url, log);
   }
 
-  /** Makes the tables of a database that holds no data, or what a move has copied that has not ended: that goes. */
+  /** Makes the tables where there is no data. What an unfinished move left is dropped first. */
   static async openTarget(url: string, log: Log): Promise<PostgresSide> {
     const { shown, pool, lock } = await connect(url, log, true);
     try {
-      const { rows } = await pool.query("select to_regclass('migration') is not null as is_there");
-      if (rows[0]?.is_there === true) {
-        const { rows: versions } = await pool.query("select max(number) as number from migration");
-        // A move may have made the tables alone.
-        const isUsed = (await hasRows(pool, "account")) || (await hasRows(pool, "position"));
-        if (Number(versions[0]?.number) !== movingNumber && isUsed)
-          throw new MoveRefused(`${shown} holds data already`, "Choose an empty database by --to.");
-        await dropAll(pool);
-      }
+      await refuseData(pool, shown);
+      await dropAll(pool);
     } finally {
       await pool.end();
       await lock.release();
     }
     await (await openPostgresStore(url, { log })).close();
-    return PostgresSide.#open(url, log);
+    const side = await PostgresSide.#open(url, log);
+    try {
+      await refuseData(side.#pool, shown);
+      return side;
+    } catch (error) {
+      await side.close(false);
+      throw error;
+    }
   }
 
   static async #open(url: string, log: Log): Promise<PostgresSide> {
@@ -162,12 +161,9 @@ export class PostgresSide implements Side {
     ]);
   }
 
-  async finish(): Promise<void> {
-    await this.#ask("delete from migration where number = $1", [movingNumber]);
-  }
-
-  async close(): Promise<void> {
+  async close(isWhole: boolean): Promise<void> {
     await this.positions.close();
+    if (isWhole) await this.#ask("delete from migration where number = $1", [movingNumber]);
     await this.#pool.end();
     await this.#lock.release();
   }
@@ -187,26 +183,42 @@ function storedCell(cell: Cell): Cell {
   return typeof cell === "string" ? storedText(cell) : cell;
 }
 
+/** Undefined: the database has no tables of a service. */
+async function newestMigration(pool: pg.Pool): Promise<number | undefined> {
+  if (!(await isTable(pool, "migration"))) return undefined;
+  const { rows } = await pool.query("select max(number) as number from migration");
+  return Number(rows[0]?.number);
+}
+
+/** Throws `MoveRefused` where there is more than what an unfinished move has copied, or empty tables. */
+async function refuseData(pool: pg.Pool, shown: string): Promise<void> {
+  if ((await newestMigration(pool)) === movingNumber) return;
+  if ((await hasRows(pool, "account")) || (await hasRows(pool, "position")))
+    throw new MoveRefused(`${shown} holds data already`, `Choose an empty database by --to. ${endedMove}`);
+}
+
 async function hasRows(pool: pg.Pool, table: string): Promise<boolean> {
-  const { rows: found } = await pool.query("select to_regclass($1) is not null as is_there", [table]);
-  if (found[0]?.is_there !== true) return false;
+  if (!(await isTable(pool, table))) return false;
   const { rows } = await pool.query(`select from ${quoted(table)} limit 1`);
   return rows.length > 0;
 }
 
-/** Drops everything of a move, or nothing: what is left of the tables would be taken for another program's. */
+/** Of the schema that a service makes its tables in. */
+async function isTable(pool: pg.Pool, name: string): Promise<boolean> {
+  const found = "select from pg_class where relname = $1 and relnamespace = current_schema()::regnamespace";
+  const { rows } = await pool.query(found, [name]);
+  return rows.length > 0;
+}
+
+/** Drops all tables of a service, or none: what is left of them would be taken for another program's. */
 async function dropAll(pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
   try {
     await client.query("begin");
+    await client.query("select set_config('search_path', quote_ident(current_schema()), true)");
     for (const name of [...movedTables.map((table) => table.name), ...otherTables])
       await client.query(`drop table if exists ${quoted(name)} cascade`);
     await client.query("drop sequence if exists position_commit");
-    // Those of triggers. The database is the service's own.
-    const { rows: made } = await client.query(
-      "select oid::regprocedure::text as name from pg_proc where pronamespace = current_schema()::regnamespace",
-    );
-    for (const { name } of made) await client.query(`drop function if exists ${name} cascade`);
     await client.query("commit");
   } finally {
     // Where that failed, the transaction ends with its connection.

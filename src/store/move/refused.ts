@@ -11,3 +11,6 @@ export class MoveRefused extends Error {
 
 /** What to do where a move was cut short. */
 export const runAgain = "Run the same command again: it begins anew.";
+
+/** What to do where a move was killed after it had ended. */
+export const endedMove = "If this is the second run of a move, the first one had ended: start the service there.";

@@ -26,11 +26,10 @@ export interface Side {
   goOnBehind(table: MovedTable, highest: number): Promise<void>;
   /** What the keys are called that its secrets are sealed by. */
   keyIds(): Promise<readonly string[]>;
-  /** No service opens it until `finish`. */
+  /** No service opens it until it is closed as whole. */
   begin(): Promise<void>;
-  finish(): Promise<void>;
-  /** Lets others use the store. */
-  close(): Promise<void>;
+  /** Lets others use the store. `isWhole`: a service, too. */
+  close(isWhole: boolean): Promise<void>;
 }
 
 /** A name in a statement. */

@@ -5,13 +5,14 @@ import type { Log } from "../../ports/log.ts";
 import { giveLockToOwner } from "../backup/owner.ts";
 import { hasData, isRestorePending } from "../backup/placing.ts";
 import { checkVersion, keyIdsOf } from "../backup/version.ts";
-import { movingNumber } from "../migrations/migrations.ts";
+import { firstNames, movingNumber } from "../migrations/migrations.ts";
 import { openSqlitePositions, type SqlitePositions } from "../positions/sqlite/open.ts";
-import { databaseOf, makeFolder, positionsOf } from "../sqlite/folder.ts";
+import { checkTogether, databaseOf, makeFolder, positionsOf } from "../sqlite/folder.ts";
 import { waitForFolder } from "../sqlite/lock.ts";
 import { openSqliteStore } from "../sqlite/open.ts";
+import { checkPair } from "../sqlite/pair.ts";
 import { sync } from "../sqlite/private-files.ts";
-import { MoveRefused } from "./refused.ts";
+import { endedMove, MoveRefused } from "./refused.ts";
 import { type Cell, quoted, type Row, type Side } from "./side.ts";
 import type { MovedTable } from "./tables.ts";
 
@@ -37,8 +38,8 @@ export class SqliteSide implements Side {
   }
 
   /**
-   * Locks a folder that a service uses otherwise. Rejects with `MoveRefused`, `DataFolderInUse` and what `checkVersion`
-   * throws.
+   * Locks a folder that a service uses otherwise. Rejects with `MoveRefused`, `DataFolderInUse`, and what
+   * `checkTogether`, `checkPair` and `checkVersion` throw.
    */
   static async openSource(directory: string, pid: number, log: Log): Promise<SqliteSide> {
     refusePending(directory);
@@ -47,30 +48,30 @@ export class SqliteSide implements Side {
         `${directory} is no data folder: it has no waybeam.db`,
         "Name the data folder of the service by --from.",
       );
-    return SqliteSide.#open(directory, pid, log, (database) => checkVersion(database));
+    return SqliteSide.#open(directory, pid, log, (database) => {
+      checkTogether(directory);
+      checkPair(directory);
+      checkVersion(database);
+    });
   }
 
-  /** Makes the tables of a folder that holds no data, or what a move that has not ended has made: that goes. */
+  /** Makes the tables where there is no data. What an unfinished move left is deleted first. */
   static async openTarget(directory: string, pid: number, log: Log): Promise<SqliteSide> {
     refusePending(directory);
     makeFolder(directory);
-    if (hasData(directory)) {
-      const half = await SqliteSide.#open(directory, pid, log, () => {});
-      const isHalf = half.#isHalf();
-      await half.close();
-      if (!isHalf)
-        throw new MoveRefused(
-          `the data folder ${directory} holds data already`,
-          "Choose a folder without a database by --to.",
-        );
-      // A move that is cut short here knows the folder again by its rows: they go last.
-      for (const file of [positionsOf(directory), databaseOf(directory)]) {
-        for (const end of ["", "-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
-        sync(directory);
-      }
-    }
-    await (await openSqliteStore({ directory, pid, log })).close();
-    return SqliteSide.#open(directory, pid, log, () => {});
+    if (hasData(directory)) await (await SqliteSide.#openEmpty(directory, pid, log)).#delete();
+    await (await openSqliteStore({ directory, pid, log, mayHaveKeys: true })).close();
+    return SqliteSide.#openEmpty(directory, pid, log);
+  }
+
+  static async #openEmpty(directory: string, pid: number, log: Log): Promise<SqliteSide> {
+    const side = await SqliteSide.#open(directory, pid, log, () => {});
+    if (side.#isEmpty()) return side;
+    await side.close(false);
+    throw new MoveRefused(
+      `the data folder ${directory} holds data already`,
+      `Choose a folder without a database by --to. ${endedMove}`,
+    );
   }
 
   static async #open(
@@ -85,7 +86,8 @@ export class SqliteSide implements Side {
       database = new DatabaseSync(databaseOf(directory), { timeout: busyTimeoutMs });
       check(database);
       const positions = await openSqlitePositions({
-        ...{ file: positionsOf(directory), log },
+        file: positionsOf(directory),
+        log,
         // What a kill left to be followed stays in the log: nobody follows it here.
         mostLogBytes: Number.POSITIVE_INFINITY,
       });
@@ -98,15 +100,29 @@ export class SqliteSide implements Side {
     }
   }
 
-  /** Whether a move made it that has not ended. It may have made the tables alone, which hold nothing. */
-  #isHalf(): boolean {
+  /** Whether it holds what an unfinished move has copied, or only empty tables, or nothing. */
+  #isEmpty(): boolean {
     const { logRows, blocks } = this.positions.figures();
     const names = this.#database.prepare("select name from sqlite_master where type = 'table'").all();
     const has = (table: string) => names.some(({ name }) => name === table);
     if (!has("migration")) return names.length === 0 && logRows + blocks === 0;
-    if (this.#database.prepare("select 1 from migration where number = ?").get(movingNumber) !== undefined) return true;
+    const migrations = this.#database.prepare("select number, name from migration order by number").all();
+    // Another program's.
+    if (!firstNames.includes(String(migrations[0]?.name))) return false;
+    if (migrations.at(-1)?.number === movingNumber) return true;
     const isUsed = has("account") && this.#database.prepare("select 1 from account").get() !== undefined;
     return !isUsed && logRows + blocks === 0;
+  }
+
+  /** Deletes both databases. `waybeam.db` goes last: by its rows a move that was killed here knows the folder. */
+  async #delete(): Promise<void> {
+    await this.positions.close();
+    this.#database.close();
+    for (const file of [positionsOf(this.shown), databaseOf(this.shown)]) {
+      for (const end of ["", "-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
+      sync(this.shown);
+    }
+    this.#release();
   }
 
   async page({ name, key }: MovedTable, after: Row | undefined, limit: number): Promise<readonly Row[]> {
@@ -163,13 +179,17 @@ export class SqliteSide implements Side {
     this.#database.prepare("insert or ignore into migration (number, name) values (?, 'moving')").run(movingNumber);
   }
 
-  async finish(): Promise<void> {
-    this.#database.prepare("delete from migration where number = ?").run(movingNumber);
+  async close(isWhole: boolean): Promise<void> {
+    await this.positions.close();
+    if (isWhole) {
+      this.#database.exec("pragma wal_checkpoint(truncate)");
+      this.#database.prepare("delete from migration where number = ?").run(movingNumber);
+    }
+    this.#database.close();
+    this.#release();
   }
 
-  async close(): Promise<void> {
-    await this.positions.close();
-    this.#database.close();
+  #release(): void {
     giveLockToOwner(this.shown);
     this.#lock.release();
   }
@@ -180,7 +200,7 @@ function refusePending(directory: string): void {
   if (isRestorePending(directory))
     throw new MoveRefused(
       `a restore into ${directory} was cut short`,
-      "Start the service there once, or restore again. Then move.",
+      "Start the service there once, which ends the restore, or choose another folder.",
     );
 }
 

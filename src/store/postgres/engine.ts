@@ -16,7 +16,8 @@ export const engine: Engine = {
   bytes: "bytea",
   key: (column) => column.notNull().primaryKey().generatedByDefaultAsIdentity(),
   trigger: ({ name, table, after, steps }) => [
-    `create function ${name}() returns trigger language plpgsql as $$ begin ${steps.map(statementOf).join(" ")} return null; end $$`,
+    // A move that begins anew drops the tables and leaves the functions.
+    `create or replace function ${name}() returns trigger language plpgsql as $$ begin ${steps.map(statementOf).join(" ")} return null; end $$`,
     `create trigger ${name} after ${after} on "${table}" for each row execute function ${name}()`,
   ],
   prepare: makeFunctions,

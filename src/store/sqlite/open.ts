@@ -44,6 +44,8 @@ export interface SqliteStoreOptions {
   readonly uid?: number | undefined;
   /** How the secrets are encrypted. Unset, for tools and tests: they are not. */
   readonly secrets?: SecretOptions;
+  /** The folder may have the keys and credentials of a service, and no database yet: a move fills it. */
+  readonly mayHaveKeys?: boolean;
 }
 
 /** Workers run the same kind of code as this file: TypeScript in a checkout, or the built JavaScript. */
@@ -59,7 +61,7 @@ function worker(name: string, heapMb: number) {
  * `DataFolderUnusable` if it or a file in it can't be used.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenedStore> {
-  const { directory, log, pid, uid, secrets } = options;
+  const { directory, log, pid, uid, secrets, mayHaveKeys = false } = options;
   makeFolder(directory);
   const lock = await waitForFolder(directory, pid);
   // The file that a failure is about.
@@ -67,7 +69,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   try {
     finishRestore(directory);
     checkBeforeOpening(databaseOf(directory), secrets?.file);
-    checkTogether(directory);
+    checkTogether(directory, mayHaveKeys);
     present = "positions.db";
     checkPair(directory);
     makePrivate(databaseOf(directory));

@@ -228,12 +228,20 @@ export class PostgresServer {
  * Kills a process and its children, and waits until all are gone: while one is left, the server does not start again.
  */
 async function killTree(parent: number): Promise<void> {
-  // It would start further ones, and those again that are killed.
+  // Stopped first: otherwise it would start new children while these are killed.
   signal(parent, "SIGSTOP");
-  const list = `/proc/${parent}/task/${parent}/children`;
-  const children = existsSync(list) ? readFileSync(list, "utf8").split(" ").filter(Boolean) : [];
+  const children = childrenOf(parent);
   for (const pid of [parent, ...children.map(Number)]) signal(pid, "SIGKILL");
   while (children.some(runs)) await pause(10);
+}
+
+function childrenOf(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+  } catch {
+    // It has ended.
+    return [];
+  }
 }
 
 /** Signals a process unless it has ended. */

@@ -13,8 +13,8 @@ import { pause } from "./pauses.ts";
 
 /** For how long the server is gone, or its disk full, at most, ms. */
 const awayMs = 3000;
-/** Until a full disk is noticed, ms: rows find room for a while in pages that have some. */
-const fullMs = 30_000;
+/** How long a full disk may go unnoticed, ms: small rows still fit into pages with room. */
+const unnoticedMs = 30_000;
 /** What a server with some days of trackers takes, and room for its log, bytes. */
 const diskBytes = 400 * 1024 * 1024;
 
@@ -28,7 +28,7 @@ async function serve(folder?: string): Promise<Served> {
 
 async function serveOnSmallDisk(): Promise<Served> {
   const disk = dataFolder();
-  // The server's own user must come through.
+  // The server's own user must be able to enter.
   run("mount", "-t", "tmpfs", "-o", `size=${diskBytes},mode=755`, "tmpfs", disk);
   const unmount = () => void run("umount", disk);
   const forget = atEnd(unmount);
@@ -46,8 +46,11 @@ async function serveOnSmallDisk(): Promise<Served> {
 
 async function serveOnCutDisk(): Promise<Served> {
   const disk = new CutDisk(diskBytes);
-  const { server, dispose } = await serve(disk.mounted);
-  // A server of a test is made without it.
+  const { server, dispose } = await serve(disk.mounted).catch((error) => {
+    disk.close();
+    throw error;
+  });
+  // `initdb` ran with --no-sync.
   run("sync", "-f", disk.mounted);
   return {
     server,
@@ -124,7 +127,7 @@ const fullServer: Fault = {
       const { server } = scene.served;
       const empty = fill(server.directory, 0);
       let isFull = false;
-      for (const end = performance.now() + fullMs; !isFull && performance.now() < end; await sleep(50))
+      for (const end = performance.now() + unnoticedMs; !isFull && performance.now() < end; await sleep(50))
         isFull = !(await isReady(scene));
       scene.must(isFull, "the service says that the server can't store");
       await scene.wait(awayMs);

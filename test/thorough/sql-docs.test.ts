@@ -20,6 +20,7 @@ const drive = days.flatMap((day, nth) =>
     time: Date.parse(`${day}T10:00:00Z`) + 60_000 * minute,
     latitude: 48 + (60 * nth + minute) * 0.009,
     battery: 100 - minute,
+    ignition: minute % 2 === 0,
   })),
 );
 
@@ -43,13 +44,14 @@ describe("docs/sql.md", { skip: noPostgres }, () => {
     const url = await server.database();
     service = await startService(folder, { WAYBEAM_STORE_URL: url });
     await register(service, ["van", "truck"]);
-    for (const { time, latitude, battery } of drive) {
+    for (const { time, latitude, battery, ignition } of drive) {
       const query = new URLSearchParams({
         id: "van",
         lat: String(latitude),
         lon: "11",
         speed: "32",
         batt: String(battery),
+        ignition: String(ignition),
       });
       query.set("timestamp", String(time / 1000));
       const { status } = await fetch(`http://127.0.0.1:${service.devicePort}/?${query}`);
@@ -79,13 +81,21 @@ describe("docs/sql.md", { skip: noPostgres }, () => {
     await assert.rejects(reader.query("delete from position"), /permission denied/);
   });
 
-  it("lists devices, a reading over time, the way, and the newest position of each device", async () => {
+  it("lists devices, readings over time, the route, and the newest position of each device", async () => {
     const { rows: ids } = await reader.query(statement("select id from device"));
     assert.deepEqual(ids, [{ id: "truck" }, { id: "van" }]);
     const { rows: batteries } = await reader.query(statement("battery"));
     assert.deepEqual(
       batteries.map(({ time, battery }) => [time.getTime(), battery]),
       drive.map(({ time, battery }) => [time, battery]),
+    );
+    const ofDay = drive.filter(({ time }) => time >= Date.parse(range.from));
+    const { rows: on } = await reader.query(
+      statement("ignition").replace("device = 1", "device = (select key from device where id = 'van')"),
+    );
+    assert.deepEqual(
+      on.map(({ time }) => time.getTime()),
+      ofDay.filter(({ ignition }) => ignition).map(({ time }) => time),
     );
     const { rows: way } = await reader.query(statement("select time, latitude, longitude, speed\nfrom position"));
     assert.deepEqual(

@@ -2,7 +2,17 @@ import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { before, describe, it } from "node:test";
@@ -144,9 +154,11 @@ describe("waybeam move-store", { skip: noPostgres }, () => {
     const directory = await oddFolder(context);
     const url = await server.database();
     await (await openPostgres(url)).close();
+    await ask(url, `insert into migration (number, name) values (${movingNumber}, 'moving')`);
     await done(directory, "--to", url);
     const back = folderOf(context);
     await (await openStore(back)).close();
+    change(back, `insert into migration (number, name) values (${movingNumber}, 'moving')`);
     await done(directory, "--from", url, "--to", back);
     assertSame(directory, back);
   });
@@ -160,7 +172,12 @@ describe("waybeam move-store", { skip: noPostgres }, () => {
     await done(directory, "--to", url);
     for (const name of readdirSync(directory)) if (name.includes(".db")) rmSync(join(directory, name));
     const args = ["--from", url, "--to", directory];
+    // As the superuser does it in the folder of the service's user.
+    const owner = process.getuid?.() === 0 ? 1 : statSync(directory).uid;
+    chownSync(directory, owner, -1);
     await done(directory, ...args);
+    for (const name of ["waybeam.db", "positions.db", "lock.db"])
+      assert.equal(statSync(join(directory, name)).uid, owner, name);
     assertSame(before, directory);
     change(directory, `insert into migration (number, name) values (${movingNumber}, 'moving')`);
     await done(directory, ...args);
@@ -168,7 +185,7 @@ describe("waybeam move-store", { skip: noPostgres }, () => {
     await refused(
       directory,
       args,
-      /holds data already\n.*If this is the second run of a move, the first one had ended/s,
+      /holds data already\n.*If an earlier run of this move was killed, it had ended before/s,
     );
   });
 
@@ -211,6 +228,9 @@ describe("waybeam move-store", { skip: noPostgres }, () => {
     const foreign = folderOf(context);
     change(foreign, "create table migration (number int, name text); insert into migration values (1, 'init')");
     await refused(directory, ["--from", url, "--to", foreign], /holds data already/);
+    assert.ok(!existsSync(join(foreign, "positions.db")));
+    writeFileSync(join(foreign, "waybeam.db"), "no database");
+    await refused(directory, ["--from", url, "--to", foreign], /file is not a database/);
     const restored = folderOf(context);
     mkdirSync(join(restored, "restore.ready"));
     await refused(directory, ["--from", url, "--to", restored], /a restore into .* was cut short/);

@@ -48,8 +48,9 @@ export function checkNumber(version: number, firstName = first.name): void {
 
 /**
  * Brings the tables up to date, in one transaction: of two nodes that start at once, the second finds the work done.
+ * `forMove`: no service opens them until a move has ended.
  */
-export async function migrate(database: Kysely<Schema>, engine: Engine): Promise<void> {
+export async function migrate(database: Kysely<Schema>, engine: Engine, forMove = false): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     await transaction.schema
       .createTable("migration")
@@ -69,5 +70,6 @@ export async function migrate(database: Kysely<Schema>, engine: Engine): Promise
         .values({ number: index + 1, name: migration.name })
         .execute();
     }
+    if (forMove) await transaction.insertInto("migration").values({ number: movingNumber, name: "moving" }).execute();
   });
 }

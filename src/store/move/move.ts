@@ -110,7 +110,6 @@ async function move(
   { acceptDamage }: MoveOptions,
   work: LongWork,
 ): Promise<Omit<Moved, "from" | "to" | "folder" | "toFolder">> {
-  await target.begin();
   const copied = await copyAll(source, target, work);
   const differences = await compareAll(source, target, work);
   const isWhole = differences.length === 0 && (acceptDamage || copied.unreadable.length === 0);

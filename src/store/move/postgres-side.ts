@@ -3,6 +3,7 @@ import type { Log } from "../../ports/log.ts";
 import { checkNumber, movingNumber } from "../migrations/migrations.ts";
 import { openPostgresPositions, type PostgresPositions } from "../positions/postgres/open.ts";
 import { checkedAddress } from "../postgres/checks.ts";
+import { storeError } from "../postgres/errors.ts";
 import { identified, openPostgresStore } from "../postgres/open-store.ts";
 import { makePool, type ServerPool } from "../postgres/pool.ts";
 import { processTables } from "../postgres/process-tables.ts";
@@ -53,25 +54,22 @@ export class PostgresSide implements Side {
   static async openTarget(url: string, log: Log): Promise<PostgresSide> {
     const { shown, pool, lock } = await connect(url, log, true);
     try {
-      await refuseData(pool, shown);
-      await dropAll(pool);
+      const newest = await newestMigration(pool);
+      if (newest !== undefined && newest !== movingNumber)
+        throw new MoveRefused(`${shown} holds data already`, `Choose an empty database by --to. ${endedMove}`);
+      if (newest === movingNumber) await dropAll(pool);
+    } catch (error) {
+      throw storeError(error, "asked");
     } finally {
       await pool.end();
       await lock.release();
     }
-    await (await openPostgresStore(url, { log })).close();
-    const side = await PostgresSide.#open(url, log);
-    try {
-      await refuseData(side.#pool, shown);
-      return side;
-    } catch (error) {
-      await side.close(false);
-      throw error;
-    }
+    await (await openPostgresStore(url, { log, forMove: true })).close();
+    return PostgresSide.#open(url, log, true);
   }
 
-  static async #open(url: string, log: Log): Promise<PostgresSide> {
-    const { address, shown, pool, lock } = await connect(url, log);
+  static async #open(url: string, log: Log, mayBeHalfMoved = false): Promise<PostgresSide> {
+    const { address, shown, pool, lock } = await connect(url, log, mayBeHalfMoved);
     try {
       const positions = await openPostgresPositions(address, { log });
       return new PostgresSide(shown, lock, pool, positions);
@@ -84,8 +82,12 @@ export class PostgresSide implements Side {
 
   async #ask(text: string, values: readonly Cell[] = []): Promise<readonly Readonly<Record<string, unknown>>[]> {
     const query = { text, values: [...values] };
-    const { rows } = await (this.#client?.query(query) ?? this.#pool.query(query));
-    return rows;
+    try {
+      const { rows } = await (this.#client?.query(query) ?? this.#pool.query(query));
+      return rows;
+    } catch (error) {
+      throw storeError(error, "asked");
+    }
   }
 
   async page({ name, key }: MovedTable, after: Row | undefined, limit: number): Promise<readonly Row[]> {
@@ -155,17 +157,14 @@ export class PostgresSide implements Side {
     return rows.map(({ value }) => String(value));
   }
 
-  async begin(): Promise<void> {
-    await this.#ask("insert into migration (number, name) values ($1, 'moving') on conflict do nothing", [
-      movingNumber,
-    ]);
-  }
-
   async close(isWhole: boolean): Promise<void> {
-    await this.positions.close();
-    if (isWhole) await this.#ask("delete from migration where number = $1", [movingNumber]);
-    await this.#pool.end();
-    await this.#lock.release();
+    try {
+      await this.positions.close();
+      if (isWhole) await this.#ask("delete from migration where number = $1", [movingNumber]);
+    } finally {
+      await this.#pool.end();
+      await this.#lock.release();
+    }
   }
 }
 
@@ -185,29 +184,10 @@ function storedCell(cell: Cell): Cell {
 
 /** Undefined: the database has no tables of a service. */
 async function newestMigration(pool: pg.Pool): Promise<number | undefined> {
-  if (!(await isTable(pool, "migration"))) return undefined;
+  const found = "select from pg_class where relname = 'migration' and relnamespace = current_schema()::regnamespace";
+  if ((await pool.query(found)).rowCount === 0) return undefined;
   const { rows } = await pool.query("select max(number) as number from migration");
   return Number(rows[0]?.number);
-}
-
-/** Throws `MoveRefused` where there is more than what an unfinished move has copied, or empty tables. */
-async function refuseData(pool: pg.Pool, shown: string): Promise<void> {
-  if ((await newestMigration(pool)) === movingNumber) return;
-  if ((await hasRows(pool, "account")) || (await hasRows(pool, "position")))
-    throw new MoveRefused(`${shown} holds data already`, `Choose an empty database by --to. ${endedMove}`);
-}
-
-async function hasRows(pool: pg.Pool, table: string): Promise<boolean> {
-  if (!(await isTable(pool, table))) return false;
-  const { rows } = await pool.query(`select from ${quoted(table)} limit 1`);
-  return rows.length > 0;
-}
-
-/** Of the schema that a service makes its tables in. */
-async function isTable(pool: pg.Pool, name: string): Promise<boolean> {
-  const found = "select from pg_class where relname = $1 and relnamespace = current_schema()::regnamespace";
-  const { rows } = await pool.query(found, [name]);
-  return rows.length > 0;
 }
 
 /** Drops all tables of a service, or none: what is left of them would be taken for another program's. */

@@ -12,5 +12,6 @@ export class MoveRefused extends Error {
 /** What to do where a move was cut short. */
 export const runAgain = "Run the same command again: it begins anew.";
 
-/** What to do where a move was killed after it had ended. */
-export const endedMove = "If this is the second run of a move, the first one had ended: start the service there.";
+/** Of a target with data, which an earlier run may have left. */
+export const endedMove =
+  "If an earlier run of this move was killed, it had ended before: start the service on this store.";

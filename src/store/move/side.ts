@@ -26,8 +26,6 @@ export interface Side {
   goOnBehind(table: MovedTable, highest: number): Promise<void>;
   /** What the keys are called that its secrets are sealed by. */
   keyIds(): Promise<readonly string[]>;
-  /** No service opens it until it is closed as whole. */
-  begin(): Promise<void>;
   /** Lets others use the store. `isWhole`: a service, too. */
   close(isWhole: boolean): Promise<void>;
 }

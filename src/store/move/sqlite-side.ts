@@ -1,12 +1,13 @@
 import { rmSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import type { Log } from "../../ports/log.ts";
-import { giveLockToOwner } from "../backup/owner.ts";
+import { giveLockToOwner, giveToOwner } from "../backup/owner.ts";
 import { hasData, isRestorePending } from "../backup/placing.ts";
 import { checkVersion, keyIdsOf } from "../backup/version.ts";
-import { firstNames, movingNumber } from "../migrations/migrations.ts";
+import { movingNumber } from "../migrations/migrations.ts";
 import { openSqlitePositions, type SqlitePositions } from "../positions/sqlite/open.ts";
+import { openUnchanged } from "../sqlite/before-opening.ts";
 import { checkTogether, databaseOf, makeFolder, positionsOf } from "../sqlite/folder.ts";
 import { waitForFolder } from "../sqlite/lock.ts";
 import { openSqliteStore } from "../sqlite/open.ts";
@@ -59,19 +60,10 @@ export class SqliteSide implements Side {
   static async openTarget(directory: string, pid: number, log: Log): Promise<SqliteSide> {
     refusePending(directory);
     makeFolder(directory);
-    if (hasData(directory)) await (await SqliteSide.#openEmpty(directory, pid, log)).#delete();
-    await (await openSqliteStore({ directory, pid, log, mayHaveKeys: true })).close();
-    return SqliteSide.#openEmpty(directory, pid, log);
-  }
-
-  static async #openEmpty(directory: string, pid: number, log: Log): Promise<SqliteSide> {
-    const side = await SqliteSide.#open(directory, pid, log, () => {});
-    if (side.#isEmpty()) return side;
-    await side.close(false);
-    throw new MoveRefused(
-      `the data folder ${directory} holds data already`,
-      `Choose a folder without a database by --to. ${endedMove}`,
-    );
+    await deleteUnfinished(directory, pid);
+    await (await openSqliteStore({ directory, pid, log, forMove: true })).close();
+    giveToOwner(directory, [databaseOf(directory), positionsOf(directory)]);
+    return SqliteSide.#open(directory, pid, log, () => {});
   }
 
   static async #open(
@@ -98,31 +90,6 @@ export class SqliteSide implements Side {
       lock.release();
       throw error;
     }
-  }
-
-  /** Whether it holds what an unfinished move has copied, or only empty tables, or nothing. */
-  #isEmpty(): boolean {
-    const { logRows, blocks } = this.positions.figures();
-    const names = this.#database.prepare("select name from sqlite_master where type = 'table'").all();
-    const has = (table: string) => names.some(({ name }) => name === table);
-    if (!has("migration")) return names.length === 0 && logRows + blocks === 0;
-    const migrations = this.#database.prepare("select number, name from migration order by number").all();
-    // Another program's.
-    if (!firstNames.includes(String(migrations[0]?.name))) return false;
-    if (migrations.at(-1)?.number === movingNumber) return true;
-    const isUsed = has("account") && this.#database.prepare("select 1 from account").get() !== undefined;
-    return !isUsed && logRows + blocks === 0;
-  }
-
-  /** Deletes both databases. `waybeam.db` goes last: by its rows a move that was killed here knows the folder. */
-  async #delete(): Promise<void> {
-    await this.positions.close();
-    this.#database.close();
-    for (const file of [positionsOf(this.shown), databaseOf(this.shown)]) {
-      for (const end of ["", "-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
-      sync(this.shown);
-    }
-    this.#release();
   }
 
   async page({ name, key }: MovedTable, after: Row | undefined, limit: number): Promise<readonly Row[]> {
@@ -175,23 +142,55 @@ export class SqliteSide implements Side {
     return keyIdsOf(this.#database);
   }
 
-  async begin(): Promise<void> {
-    this.#database.prepare("insert or ignore into migration (number, name) values (?, 'moving')").run(movingNumber);
-  }
-
   async close(isWhole: boolean): Promise<void> {
-    await this.positions.close();
-    if (isWhole) {
-      this.#database.exec("pragma wal_checkpoint(truncate)");
-      this.#database.prepare("delete from migration where number = ?").run(movingNumber);
+    try {
+      await this.positions.close();
+      if (isWhole) {
+        this.#database.exec("pragma wal_checkpoint(truncate)");
+        this.#database.prepare("delete from migration where number = ?").run(movingNumber);
+      }
+    } finally {
+      this.#database.close();
+      giveLockToOwner(this.shown);
+      this.#lock.release();
     }
-    this.#database.close();
-    this.#release();
   }
+}
 
-  #release(): void {
-    giveLockToOwner(this.shown);
-    this.#lock.release();
+/** Deletes what an unfinished move left. Rejects with `MoveRefused` where the folder holds other data. */
+async function deleteUnfinished(directory: string, pid: number): Promise<void> {
+  if (!hasData(directory)) return;
+  const lock = await waitForFolder(directory, pid);
+  try {
+    const found = foundIn(databaseOf(directory));
+    if (found === "data")
+      throw new MoveRefused(
+        `the data folder ${directory} holds data already`,
+        `Choose a folder without a database by --to. ${endedMove}`,
+      );
+    // `waybeam.db` goes last: by its rows a move that was killed here knows the folder.
+    if (found === "unfinished")
+      for (const file of [positionsOf(directory), databaseOf(directory)]) {
+        for (const end of ["", "-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
+        sync(dirname(file));
+      }
+  } finally {
+    giveLockToOwner(directory);
+    lock.release();
+  }
+}
+
+/** What a database holds: `unfinished`: what a move has copied so far. */
+function foundIn(file: string): "nothing" | "unfinished" | "data" {
+  const database = openUnchanged(file);
+  try {
+    const tables = database.prepare("select name from sqlite_master where type = 'table'").all();
+    if (tables.length === 0) return "nothing";
+    if (!tables.some(({ name }) => name === "migration")) return "data";
+    const newest = database.prepare("select max(number) as number from migration").get()?.number;
+    return newest === movingNumber ? "unfinished" : "data";
+  } finally {
+    database.close();
   }
 }
 

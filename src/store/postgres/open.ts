@@ -33,6 +33,8 @@ export interface PostgresOptions {
   readonly refusedBytes?: number;
   /** Keys of the secrets; without them none is sealed: for tools and tests. */
   readonly secrets?: SecretOptions;
+  /** A move fills the tables. No service opens them until that ends. */
+  readonly forMove?: boolean;
   /** How long things may take. Unset: `usualTimes`. */
   readonly times?: Times;
   /** The run of the service. Unset: a name of its own, for tools and tests. */
@@ -92,13 +94,13 @@ async function ownerOf(run: Run | undefined, tables: PostgresTables): Promise<Ow
  * does not let go of a table.
  */
 async function bringUpToDate(address: ServerAddress, times: Times, options: PostgresOptions): Promise<Vault> {
-  const { secrets, log } = options;
+  const { secrets, log, forMove } = options;
   const pool = makePool({ address, connections: 1, times, mayTakeLong: true, log });
   const tables = new PostgresTables(pool, times.statement);
   try {
     return await alone({ address, times, lost: () => pool.break() }, async () => {
       const settle = secrets && (await unlock(tables, secretEngine, secrets, log));
-      await migrate(tables, engine);
+      await migrate(tables, engine, forMove);
       await makeProcessTables(tables);
       return (await settle?.()) ?? openVault;
     });

@@ -77,10 +77,10 @@ export const lost =
 
 /**
  * Throws `DataFolderUnusable` where one of the two databases is missing: a new one would be made in its place, without
- * a word. A start makes both files before it writes into one of them. `mayHaveKeys`: credentials tell of no database
- * that is missing.
+ * a word. A start makes both files before it writes into one of them. `forMove`: credentials without a database are no
+ * fault.
  */
-export function checkTogether(directory: string, mayHaveKeys = false): void {
+export function checkTogether(directory: string, forMove = false): void {
   const [rows, positions] = [databaseOf(directory), positionsOf(directory)].map((file) =>
     statSync(file, { throwIfNoEntry: false }),
   );
@@ -88,7 +88,7 @@ export function checkTogether(directory: string, mayHaveKeys = false): void {
     throw new DataFolderUnusable(directory, `${missing} is missing, though ${other} is there`, lost, undefined);
   };
   if (!rows?.size && positions?.size) refuse("waybeam.db", "positions.db");
-  if (!rows?.size && !mayHaveKeys && statSync(join(directory, "credentials.json"), { throwIfNoEntry: false }))
+  if (!rows?.size && !forMove && statSync(join(directory, "credentials.json"), { throwIfNoEntry: false }))
     refuse("waybeam.db", "credentials.json of a service");
   if (rows?.size && positions === undefined) refuse("positions.db", "waybeam.db");
 }

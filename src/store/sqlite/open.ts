@@ -44,8 +44,8 @@ export interface SqliteStoreOptions {
   readonly uid?: number | undefined;
   /** How the secrets are encrypted. Unset, for tools and tests: they are not. */
   readonly secrets?: SecretOptions;
-  /** The folder may have the keys and credentials of a service, and no database yet: a move fills it. */
-  readonly mayHaveKeys?: boolean;
+  /** A move fills the folder, which may have keys and credentials of a service. No service opens it until that ends. */
+  readonly forMove?: boolean;
 }
 
 /** Workers run the same kind of code as this file: TypeScript in a checkout, or the built JavaScript. */
@@ -61,7 +61,7 @@ function worker(name: string, heapMb: number) {
  * `DataFolderUnusable` if it or a file in it can't be used.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenedStore> {
-  const { directory, log, pid, uid, secrets, mayHaveKeys = false } = options;
+  const { directory, log, pid, uid, secrets, forMove = false } = options;
   makeFolder(directory);
   const lock = await waitForFolder(directory, pid);
   // The file that a failure is about.
@@ -69,7 +69,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   try {
     finishRestore(directory);
     checkBeforeOpening(databaseOf(directory), secrets?.file);
-    checkTogether(directory, mayHaveKeys);
+    checkTogether(directory, forMove);
     present = "positions.db";
     checkPair(directory);
     makePrivate(databaseOf(directory));
@@ -109,10 +109,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
 }
 
 /** Opens the tables by the writer, which also creates the file; a reader opens it when all tables are there. */
-async function openRows(parts: DialectParts, { log, secrets }: SqliteStoreOptions) {
+async function openRows(parts: DialectParts, { log, secrets, forMove }: SqliteStoreOptions) {
   const database = new Kysely<Schema>({ dialect: new WorkerDialect(parts) });
   const settle = secrets && (await unlock(database, secretEngine, secrets, log));
-  await migrate(database, engine);
+  await migrate(database, engine, forMove);
   const vault = (await settle?.()) ?? openVault;
   return { database, vault, together: runTogether(parts), owner: await makeOwner(database) };
 }

@@ -71,17 +71,27 @@ test("a command that waits for one device costs the others' connecting nothing",
   const asked: string[] = [];
   const link = new TestLink();
   link.answers = [{ outcome: "answered", text: "ok" }];
+  /** What the store was asked. The queue asks at once, and goes on with each answer before the test does. */
+  const answers: Promise<unknown>[] = [];
+  const noted = <T>(answer: Promise<T>) => {
+    answers.push(answer);
+    return answer;
+  };
   const devices: Pick<Store["devices"], "find" | "findByKey"> = {
     find: (id) => {
       asked.push(id);
-      return store.devices.find(id);
+      return noted(store.devices.find(id));
     },
     findByKey: (key) => store.devices.findByKey(key),
   };
-  const context = queueContext(waited, link, clock, { devices, commands: store.commands });
+  const commands: Store["commands"] = {
+    ...stepping(store.commands, (...input) => store.commands.step(...input)),
+    waitingDevices: (limit) => noted(store.commands.waitingDevices(limit)),
+  };
+  const context = queueContext(waited, link, clock, { devices, commands });
   const reach = async (queue: CommandQueue, id: string) => {
     link.reach(id);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await Promise.all(answers);
     await queue.finished(waited, { ...record, key: 0 });
   };
   const record = { ...queuedCommand(waited.key, clock, "x", 60_000), key: 0 };
@@ -89,7 +99,7 @@ test("a command that waits for one device costs the others' connecting nothing",
   await store.commands.create(queuedCommand(waited.key, clock, "before", 60_000));
   const queue = new CommandQueue(context);
   queue.start();
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await Promise.all(answers);
   await reach(queue, other.id);
   assert.deepEqual(asked, []);
   await reach(queue, waited.id);

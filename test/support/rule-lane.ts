@@ -32,9 +32,6 @@ export class RuleLane {
   now = start;
   readonly directory = dataFolder();
   #parts: Parts | undefined;
-  /** Alerts that rules found and that were committed, since the start. */
-  #found = 0;
-  #committed = 0;
   readonly log = createLog("silent");
 
   static async open(context: TestContext): Promise<RuleLane> {
@@ -70,10 +67,10 @@ export class RuleLane {
       onDue: (devices) => this.follower.due(devices),
     });
     const clock = { now: () => this.now, monotonic: () => performance.now() };
-    [this.#found, this.#committed] = [0, 0];
+    const counts = { found: 0, committed: 0 };
     const follower = new Follower({
-      store: { ...store, follow: this.#counted(store.follow), positions: this.#disturbed(store.positions) },
-      engine: this.#watched(engine),
+      store: { ...store, follow: this.#counted(store.follow, counts), positions: this.#disturbed(store.positions) },
+      engine: this.#watched(engine, counts),
       bus,
       clock,
       log,
@@ -84,13 +81,13 @@ export class RuleLane {
       { store, bus, clock, log, metrics: ingestMetrics(metrics), engine, following: follower },
     );
     const histories = new FoldedHistories({ ...store, heads: follower });
-    this.#parts = { store, bus, engine, follower, ingest, histories };
+    this.#parts = { store, bus, engine, follower, ingest, histories, counts };
     await follower.start();
     engine.start();
   }
 
   /** Counts what is committed. */
-  #counted(follow: FollowStore): FollowStore {
+  #counted(follow: FollowStore, counts: Counts): FollowStore {
     return {
       heads: (devices) => follow.heads(devices),
       lateDevices: (...asked) => follow.lateDevices(...asked),
@@ -100,7 +97,7 @@ export class RuleLane {
       forgetDays: (device, before) => follow.forgetDays(device, before),
       commit: async (batch) => {
         await follow.commit(batch);
-        for (const { alerts = [] } of batch) this.#committed += alerts.length;
+        for (const { alerts = [] } of batch) counts.committed += alerts.length;
       },
     };
   }
@@ -126,9 +123,9 @@ export class RuleLane {
   }
 
   /** Counts what rules find. */
-  #watched(engine: RuleEngine): AlertEngine {
+  #watched(engine: RuleEngine, counts: Counts): AlertEngine {
     const count = <T extends AlertOutcome | undefined>(outcome: T): T => {
-      this.#found += outcome?.alerts.length ?? 0;
+      counts.found += outcome?.alerts.length ?? 0;
       return outcome;
     };
     return {
@@ -250,8 +247,9 @@ export class RuleLane {
 
   /** Resolves when all that rules have found is committed. */
   async #committedAll({ key }: Admitted): Promise<void> {
-    await this.follower.head(key);
-    while (this.#committed < this.#found) await sleep(5);
+    const { follower, counts } = this.#open;
+    await follower.head(key);
+    while (counts.committed < counts.found) await sleep(5);
   }
 
   async notices(device: Admitted) {
@@ -288,6 +286,12 @@ export class RuleLane {
   }
 }
 
+/** Alerts that rules found in one life, and those of them that were committed. */
+interface Counts {
+  found: number;
+  committed: number;
+}
+
 interface Parts {
   readonly store: Awaited<ReturnType<typeof openStore>>;
   readonly bus: Bus;
@@ -295,6 +299,7 @@ interface Parts {
   readonly follower: Follower;
   readonly ingest: Ingest;
   readonly histories: FoldedHistories;
+  readonly counts: Counts;
 }
 
 /** A report, `at` minutes after the start. */

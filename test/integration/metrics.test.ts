@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { hashApiKey } from "../../src/auth/api-key.ts";
 import { startMetrics } from "../../src/http/metrics-server.ts";
-import { dataFolder, freePort, removeFolder, startService } from "../support/service.ts";
+import { freePort } from "../support/free-port.ts";
+import { dataFolder, removeFolder, startService } from "../support/service.ts";
 
 const token = "t".repeat(32);
 

@@ -13,13 +13,13 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { openPostgresRows } from "../../src/store/postgres/open.ts";
 import { atEnd } from "./at-end.ts";
+import { freePort } from "./free-port.ts";
 import { silentLog } from "./silent-log.ts";
 
 /** Where Debian puts the programs, which are not on the PATH there. */
@@ -265,14 +265,4 @@ function runs(pid: string): boolean {
 function program(name: string): string {
   if (folder === undefined) throw new Error("PostgreSQL is not installed");
   return join(folder, name);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port is free");
-  return address.port;
 }

@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { atEnd } from "./at-end.ts";
@@ -52,16 +50,6 @@ const metricsToken = "metrics-of-the-tests-and-no-others";
 
 /** Settings of a service that takes free ports. */
 export const anyPorts = { WAYBEAM_HTTP_PORT: "0", WAYBEAM_DEVICE_PORT: "0" };
-
-/** A port at which nobody listens, chosen by the system: for a setting that has to name one. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  if (typeof address !== "object" || address === null) throw new Error("a server that listens has no address");
-  return address.port;
-}
 
 /** Where a service that was started listens. */
 export interface Places {

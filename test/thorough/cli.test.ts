@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { exitCodes } from "../../src/cli/exit.ts";
 import { protocols } from "../../src/protocols/index.ts";
+import { freePort } from "../support/free-port.ts";
 import type { Location } from "../support/location-content.ts";
 import { servedCommandLine } from "../support/served-command-line.ts";
-import { anyPorts, call, dataFolder, end, freePort, removeFolder } from "../support/service.ts";
+import { anyPorts, call, dataFolder, end, removeFolder } from "../support/service.ts";
 import { ended, jsonLines } from "../support/waybeam.ts";
 
 const { directory, service, start, waybeam } = servedCommandLine();

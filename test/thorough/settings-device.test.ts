@@ -6,8 +6,8 @@ import { connect as connectPlain } from "node:net";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { selfSigned } from "../support/certificate.ts";
+import { freePort } from "../support/free-port.ts";
 import { type Peer, until } from "../support/gateway.ts";
-import { freePort } from "../support/service.ts";
 import { type Beside, h02Report, happensFirst, portTaken, type Running, seeThemAct } from "../support/settings.ts";
 
 const ids = Array.from({ length: 5 }, (_, index) => `99000000000000${index}`);

@@ -8,8 +8,8 @@ import { mock } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { selfSigned } from "../support/certificate.ts";
 import { EventStream } from "../support/event-stream.ts";
+import { freePort } from "../support/free-port.ts";
 import { until } from "../support/gateway.ts";
-import { freePort } from "../support/service.ts";
 import { type Answer, happensFirst, portTaken, type Running, seeThemAct } from "../support/settings.ts";
 
 const wrong = { userName: "nobody@example.org", apiKey: "wrong" };

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { mock } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { selfSigned } from "../support/certificate.ts";
+import { freePort } from "../support/free-port.ts";
 import { until } from "../support/gateway.ts";
 import { HttpPeer } from "../support/http-peer.ts";
-import { freePort } from "../support/service.ts";
 import { type Answer, type Beside, happensFirst, Running, seeThemAct, type Values } from "../support/settings.ts";
 import { SmtpPeer } from "../support/smtp-peer.ts";
 

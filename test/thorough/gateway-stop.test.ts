@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { test } from "node:test";
+import { freePort } from "../support/free-port.ts";
 import { Peer, startGateway, times, until } from "../support/gateway.ts";
 
 test("stop reads no more, waits for what was submitted, and sends the answers that became due", {
@@ -37,9 +38,10 @@ test("stop is bounded while the store is down, and acknowledges nothing", { time
 
 test("where the port can't be had for UDP, start fails and leaves TCP free", { timeout: 10_000 }, async () => {
   const taken = createSocket("udp4");
-  taken.bind(0, "127.0.0.1");
+  // The system's own choice for UDP may be the number of somebody's connection.
+  const port = await freePort();
+  taken.bind(port, "127.0.0.1");
   await once(taken, "listening");
-  const { port } = taken.address();
   await assert.rejects(startGateway({}, undefined, port), { code: "EADDRINUSE" });
   taken.close();
   const world = await startGateway({}, undefined, port);

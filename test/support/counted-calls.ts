@@ -1,19 +1,15 @@
 import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { behindStore } from "./engine.ts";
 import { call, type Service } from "./service.ts";
-
-/**
- * Counters are stored once a second: a call that was answered so long before a kill is counted after it, ms; the rest
- * is for a machine under load.
- */
-const storedAfterMs = 2500;
 
 /**
  * Calls of one user over the lives of a service, and whether its counter forgets none but the last ones and invents
  * none.
  */
 export class CountedCalls {
-  /** Answers of the present life: what one of an earlier life counted may have been forgotten with it. */
-  #answered: { readonly at: number; readonly usage: number }[] = [];
+  /** Counts of the present life: what one of an earlier life counted may have been forgotten with it. */
+  #answered: number[] = [];
   /** The least and the most that the next life's first answer may count. */
   #least = 0;
   #most = 0;
@@ -29,15 +25,27 @@ export class CountedCalls {
     });
     if (answer === undefined) return;
     this.#unanswered--;
-    this.#answered.push({ at: performance.now(), usage: answer.apiUsage });
+    this.#answered.push(answer.apiUsage);
+  }
+
+  /** Resolves when what was answered so far is counted in the store, where nobody but this user has called. */
+  async stored(directory: string): Promise<void> {
+    const newest = Math.max(0, ...this.#answered);
+    const behind = await behindStore(directory);
+    const counted = async () => {
+      const [row] = await behind.rows("select sum(requests) as requests from user_usage");
+      return Number(row?.requests ?? 0);
+    };
+    while ((await counted()) < newest) await sleep(50);
+    await behind.close();
+    this.#least = newest;
   }
 
   /** The service has just ended; `cleanly`: nothing may be forgotten. */
   ended(cleanly: boolean): void {
-    const now = performance.now();
-    const newest = most(this.#answered);
-    const stored = most(this.#answered.filter(({ at }) => now - at > storedAfterMs));
-    this.#least = Math.max(this.#least, cleanly ? newest : stored);
+    // Calls that are made at once are not answered in the order in which they are counted.
+    const newest = Math.max(0, ...this.#answered);
+    if (cleanly) this.#least = Math.max(this.#least, newest);
     this.#most = newest + this.#unanswered;
     this.#unanswered = 0;
   }
@@ -46,16 +54,11 @@ export class CountedCalls {
   async compare(service: Service, path: string): Promise<void> {
     this.#answered = [];
     await this.get(service, path);
-    const usage = this.#answered.at(-1)?.usage ?? 0;
+    const usage = this.#answered.at(-1) ?? 0;
     assert.ok(usage > this.#least, `${usage} calls are counted, and ${this.#least} were stored before this one`);
     assert.ok(
       usage <= this.#most + 2,
       `${usage} calls are counted, and at most ${this.#most} were made before this one`,
     );
   }
-}
-
-/** The highest count of these. Calls that are made at once are not answered in the order in which they are counted. */
-function most(answered: readonly { readonly usage: number }[]): number {
-  return answered.reduce((highest, { usage }) => Math.max(highest, usage), 0);
 }

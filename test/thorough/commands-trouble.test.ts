@@ -52,15 +52,15 @@ test("a store that fails at any step of a command: never written twice", { timeo
     peer.send("#I,d\n");
     await peer.expect("#I\n");
     await user.send("d", { command: "cut" });
-    const before = peer.received;
+    // On a busy machine the request may be answered before its command is written.
+    if (failing > 1) await peer.expect("cut");
+    assert.equal(peer.received, "");
     peer.end();
     await until(() => world.gateway.connections.devices === 0);
     const again = new Peer(world.port);
     again.send("#I,d\n");
     await again.expect("#I\n");
     const written = failing === 1 ? "cut" : "";
-    if (failing === 1) assert.equal(before, "");
-    else assert.equal(before, "cut");
     await again.expect(written);
     again.send("#H\n");
     await again.expect("#H\n");

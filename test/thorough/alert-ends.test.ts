@@ -36,7 +36,7 @@ test("an alert closes when it is over, even if nobody is told; a critical one st
   const shown = async () =>
     new Map((await call("GET", "/alerts")).alerts.map((one: Shown) => [one.alerts[0], one])) as Map<string, Shown>;
   let alerts = await shown();
-  for (let tries = 0; tries < 100 && alerts.get("Plain")?.state !== "closed"; tries++) {
+  while (alerts.get("Plain")?.state !== "closed") {
     await delay(50);
     alerts = await shown();
   }

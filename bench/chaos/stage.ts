@@ -215,11 +215,8 @@ export class Stage {
     );
   }
 
-  #reported(messages: number): Promise<void> {
-    return this.#until(
-      () => this.#fleet.trackers.every(({ acked }) => acked >= messages),
-      () => `each tracker reports ${messages} times`,
-    );
+  async #reported(messages: number): Promise<void> {
+    while (this.#fleet.trackers.some(({ acked }) => acked < messages)) await this.#allAcknowledged();
   }
 
   #allAcknowledged(): Promise<void> {

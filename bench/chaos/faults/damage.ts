@@ -33,8 +33,8 @@ function flip({ directory, random }: Scene): { device: string; back: () => void 
 
 /** So many messages of a tracker that sends many records have more than a block's. */
 const blockMessages = 60;
-/** How long the first block may take, ms. */
-const patienceMs = 30_000;
+/** How long the first block may take, ms: packing gives way to all else, also to other programs. */
+const patienceMs = 60_000;
 
 /** Waits until there is a block. */
 async function packed({ reported, rest, service, must }: Scene): Promise<void> {

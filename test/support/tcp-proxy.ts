@@ -9,6 +9,9 @@ export class TcpProxy {
   readonly #to: number;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   #losesAnswerTo: string | undefined;
+  /** What a connection must have sent for the next two, and those that have. */
+  #behind = "";
+  readonly #meant = new Set<Socket>();
   #silent = false;
   #silentAt: string | undefined;
   #answered: { readonly text: string; readonly answer: Buffer } | undefined;
@@ -33,10 +36,11 @@ export class TcpProxy {
 
   /**
    * The next message that holds this text reaches the server. Its answer does not come back: the connection breaks once
-   * the server has taken it.
+   * the server has taken it. `behind`: it comes on a connection that has sent this text since now.
    */
-  loseAnswerTo(text: string): void {
+  loseAnswerTo(text: string, behind = ""): void {
     this.#losesAnswerTo = text;
+    this.#watchFor(behind);
   }
 
   /** The next message that holds this text does not reach the server: the proxy answers, and breaks the connection. */
@@ -44,9 +48,15 @@ export class TcpProxy {
     this.#answered = { text, answer };
   }
 
-  /** From the next message on that holds this text nothing goes through, and no side is told. */
-  silentAt(text: string): void {
+  /** From the next message on that holds this text nothing goes through, and no side is told. `behind`: as above. */
+  silentAt(text: string, behind = ""): void {
     this.#silentAt = text;
+    this.#watchFor(behind);
+  }
+
+  #watchFor(behind: string): void {
+    this.#behind = behind;
+    this.#meant.clear();
   }
 
   get silent(): boolean {
@@ -75,13 +85,16 @@ export class TcpProxy {
     this.#pairs.add(pair);
     const end = () => {
       this.#pairs.delete(pair);
+      this.#meant.delete(client);
       for (const socket of pair) socket.destroy();
     };
     for (const socket of pair) socket.on("error", end).on("close", end);
     let isLost = false;
     client.on("data", (bytes: Buffer) => {
       this.onSent(bytes);
-      if (this.#silentAt !== undefined && bytes.includes(this.#silentAt)) {
+      if (bytes.includes(this.#behind)) this.#meant.add(client);
+      const isMeant = this.#meant.has(client);
+      if (isMeant && this.#silentAt !== undefined && bytes.includes(this.#silentAt)) {
         this.#silentAt = undefined;
         this.silent = true;
       }
@@ -91,7 +104,7 @@ export class TcpProxy {
         this.#answered = undefined;
         return;
       }
-      if (this.#losesAnswerTo !== undefined && bytes.includes(this.#losesAnswerTo)) {
+      if (isMeant && this.#losesAnswerTo !== undefined && bytes.includes(this.#losesAnswerTo)) {
         this.#losesAnswerTo = undefined;
         isLost = true;
       }

@@ -186,12 +186,14 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
     for (const { id } of devices) await world.deliver(await world.admitted(id), fixes);
     const remove = (key: number) =>
       assert.rejects(world.store.devices.remove(key), (error) => error instanceof StoreUnavailable && error.mayBeDone);
-    proxy.loseAnswerTo("commit\0");
+    // A process commits each second that it is alive, too.
+    const removal = 'insert into "purge"';
+    proxy.loseAnswerTo("commit\0", removal);
     await remove(gone.key);
     const rows = async (key: number) =>
       (await server.ask(url.pathname.slice(1), `select from position where device = ${key}`)).length;
     while ((await rows(gone.key)) > 0) await pause(20);
-    proxy.silentAt("commit\0");
+    proxy.silentAt("commit\0", removal);
     const removed = remove(stays.key);
     while (!proxy.silent) await pause(20);
     proxy.cut();

@@ -50,8 +50,9 @@ test("any text gives states, and what they are written to gives the same", () =>
     fc.property(texts, fc.nat(), fc.string({ maxLength: 1 }), (text, at, other) => {
       const broken = text.slice(0, at % (text.length + 1)) + other + text.slice((at % (text.length + 1)) + 1);
       for (const one of [text, broken]) {
-        const states = read(one);
-        assert.deepEqual(read(textOf(states)), states);
+        // Compared as they are written: a text may have a minus zero, which JSON does not write.
+        const written = textOf(read(one));
+        assert.equal(textOf(read(written)), written);
       }
     }),
   );

@@ -11,9 +11,21 @@ describe("over the data connection", () => {
   let rest: Rest;
   let owner: ReturnType<typeof as>;
   let made = 0;
+  /** The share of the time for a reply that is waited: all of it where the reply comes, however busy the machine is. */
+  let waited = 1;
   before(async () => {
     world = await startGateway({}, [fixtureProtocol]);
-    rest = await startRest({ limits: quick, dispatcher: world.gateway.dispatcher });
+    const { dispatcher } = world.gateway;
+    rest = await startRest({
+      limits: { ...quick, commandWaitSeconds: 60 },
+      dispatcher: {
+        dispatch: (id, outgoing, waitMs, beforeWrite) =>
+          dispatcher.dispatch(id, outgoing, waitMs * waited, beforeWrite),
+        onReachable: (listener) => dispatcher.onReachable(listener),
+        where: (id) => dispatcher.where(id),
+        onElsewhere: (listener) => dispatcher.onElsewhere(listener),
+      },
+    });
     owner = as(rest, await rest.ownerToken());
   });
   after(async () => {
@@ -140,7 +152,9 @@ describe("over the data connection", () => {
   test("no reply in time; a late one is recorded all the same", async () => {
     const id = await device();
     const peer = await connect(id);
+    waited = 1 / 300;
     const { json } = await owner.send(id, { command: "x" });
+    waited = 1;
     assert.equal(json.result, "sent, no reply came");
     assert.deepEqual(await states(id), ["sent"]);
     peer.send("#C,late\n");

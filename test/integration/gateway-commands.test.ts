@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import type { Dispatched } from "../../src/ports/dispatcher.ts";
 import { latin1Of } from "../../src/wire/reader.ts";
-import { command, Peer, patient, startGateway, until, type World } from "../support/gateway.ts";
+import { command, Peer, patient, startGateway, until, untilRead, type World } from "../support/gateway.ts";
 
-function withGateway(name: string, run: (world: World) => Promise<void>): void {
-  test(name, { timeout: 10_000 }, async () => {
+function withGateway(name: string, run: (world: World, context: TestContext) => Promise<void>): void {
+  test(name, { timeout: 10_000 }, async (context) => {
     const world = await startGateway();
     for (const id of ["one", "two"]) world.intake.register(id);
-    await run(world);
+    await run(world, context);
     await world.gateway.stop();
   });
 }
@@ -195,12 +195,17 @@ withGateway("replies without a name: in order, once there is one for each comman
 
 withGateway(
   "a reply that may be an earlier command's is nobody's; it is told, and a new connection tells again",
-  async (world) => {
+  async (world, { mock }) => {
     const peer = await connected(world);
     const first = await command(world, "one", "1", 5).dispatched;
-    const second = command(world, "one", "2", 100);
+    // The wait is over when the reply was read, however long that takes.
+    mock.timers.enable({ apis: ["setTimeout"] });
+    const second = command(world, "one", "2");
     await peer.expect("!1\n!2\n");
     peer.send("#C,whose\n");
+    await untilRead(world.metrics, "#I,one\n#C,whose\n".length);
+    mock.timers.tick(patient);
+    mock.timers.reset();
     const answer = await second.dispatched;
     assert.ok(answer.outcome === "sent");
     assert.equal(answer.unclear, "whose");

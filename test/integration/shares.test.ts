@@ -183,7 +183,7 @@ test("a wrong request is answered with what is wrong", async () => {
 
 test("ended, over and guessed: one answer, and guesses are throttled while good links go on", async () => {
   const good = await made({ deviceId: "van", expires: ends(3 * hour) });
-  const over = await made({ deviceId: "van", expires: ends(1000) });
+  const over = await made({ deviceId: "van", expires: ends(hour / 2) });
   const ended = await made({ deviceId: "van", expires: ends() });
   await end(ended.share.id);
   rest.clock.pass(hour);

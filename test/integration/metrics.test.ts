@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { hashApiKey } from "../../src/auth/api-key.ts";
 import { startMetrics } from "../../src/http/metrics-server.ts";
-import { freePort } from "../support/free-port.ts";
 import { dataFolder, removeFolder, startService } from "../support/service.ts";
 
 const token = "t".repeat(32);
@@ -53,10 +54,16 @@ async function asked(environment: Record<string, string>): Promise<readonly numb
   }
 }
 
-test("the public port tells no metrics unless a token is set and no other address", async () => {
+test("the public port tells no metrics unless a token is set and no other address", async (context) => {
   assert.deepEqual(await asked({}), [404, 404, 200]);
   assert.deepEqual(await asked({ WAYBEAM_METRICS_TOKEN: token }), [401, 200, 200]);
-  const listen = `127.0.0.1:${await freePort()}`;
+  // The test has the port at one address, so that nobody else is given it before the service has it at another.
+  const holder = createServer().listen(0, "127.0.0.1");
+  context.after(() => holder.close());
+  await once(holder, "listening");
+  const address = holder.address();
+  assert.ok(typeof address === "object" && address !== null);
+  const listen = `127.0.0.2:${address.port}`;
   assert.deepEqual(await asked({ WAYBEAM_METRICS_LISTEN: listen }), [404, 404, 200, 200]);
 });
 

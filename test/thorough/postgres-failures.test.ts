@@ -146,8 +146,10 @@ describe("failures of PostgreSQL", { skip: noPostgres }, () => {
     await server.ask("postgres", `alter database ${database} set default_transaction_read_only = on`);
     const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`;
     await server.ask("postgres", terminate);
-    // Until the store has heard it.
-    await pause(500);
+    // Until the store has heard it: its sessions are new ones.
+    const setting = sql<string>`current_setting('transaction_read_only')`.as("on");
+    const isReadOnly = async () => (await store.tables.selectNoFrom(setting).executeTakeFirst())?.on === "on";
+    while (!(await isReadOnly().catch(() => false))) await pause(10);
     // One statement: a transaction that the store begins asks to write.
     await assert.rejects(store.users.setLastLogin(1, now), unavailable("down"));
     await assert.rejects(store.check(), unavailable("down"));

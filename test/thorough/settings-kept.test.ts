@@ -267,6 +267,8 @@ seeThemAct("kept", [
       const start = Date.now() - 60_000;
       for (let at = 0; at < 20; at++)
         assert.equal(await service.report("d", start + at * 1000, `&speed=${at % 2 === 0 ? 100 : 10}`), 200);
+      // An alert and its notices are committed together.
+      await until(async () => (await kept.alerts?.(service))?.length === 10);
       // Those that wait and are given up stay for a while, as a twentieth of all.
       await until(async () => (await list()).length <= 110);
       assert.ok((await list()).length >= 100);

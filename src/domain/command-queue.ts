@@ -46,6 +46,8 @@ export interface CommandQueueContext extends CommandRightsContext {
 
 type Target = Pick<Device, "key" | "id" | "expires">;
 type Made = MadeCommand | "missing";
+/** Whether any that were queued are left: none, some may be, or those from some command on: there is no connection. */
+type Left = "none" | "some" | "all";
 
 /** A command that must not wait for a connection. */
 export interface Sending {
@@ -118,7 +120,8 @@ export class CommandQueue {
 
   /** Resolves when the command and those before it are not under way. */
   finished(device: Target, command: Command): Promise<void> {
-    const drained = () => this.#track(this.#alone(device.key, () => this.#drain(device, command.key)));
+    const drain = async () => void (await this.#drain(device, command.key));
+    const drained = () => this.#track(this.#alone(device.key, drain));
     return this.#elsewhere.after(drained, device, command);
   }
 
@@ -140,12 +143,15 @@ export class CommandQueue {
       record.reject(new ApiError("requestTimeout", [reason]));
     }, turnMs);
     const work = async () => {
-      if (!late) await this.#drain(device, everything);
+      const left = late ? "none" : await this.#drain(device, everything);
       if (late) return;
       clearTimeout(timer);
       const made = await make({ state: "sent", sentAt: clock.now(), failure: unknownOutcome });
       record.resolve(made);
-      if (made !== "missing" && !made.existing) await this.#deliver(device, made.command);
+      if (made === "missing" || made.existing) return;
+      // A connection that has come since takes those before it first.
+      if (left === "all") await this.#record(device, made.command, { outcome: "notConnected" }, "sent");
+      else await this.#deliver(device, made.command);
     };
     const done = this.#track(this.#alone(device.key, work)).finally(() => clearTimeout(timer));
     done.catch(record.reject);
@@ -213,7 +219,7 @@ export class CommandQueue {
   }
 
   /** Sends what is queued for the device, in order, up to the command of that key. */
-  async #drain(device: Target, last: number): Promise<void> {
+  async #drain(device: Target, last: number): Promise<Left> {
     // What is added while this finds none is looked at by the drain of its own, which comes after it.
     const left = await this.#sendQueued(device, last).catch((error: unknown) => {
       this.#waiting.add(device.id);
@@ -221,10 +227,10 @@ export class CommandQueue {
     });
     if (left === "none") this.#waiting.delete(device.id);
     if (left === "all") this.#waiting.add(device.id);
+    return left;
   }
 
-  /** Whether any are left: none, some may be, or those from some command on. */
-  async #sendQueued(device: Target, last: number): Promise<"none" | "some" | "all"> {
+  async #sendQueued(device: Target, last: number): Promise<Left> {
     const { store } = this.#context;
     // One at a time: others may have been added or cancelled while it was answered.
     let withheld = false;

@@ -133,7 +133,7 @@ async function compareTotals(
   await compareLast(service, device, stored);
 }
 
-/** For so long nothing may be seen to wait before late reports count as folded, ms: the service notes them behind. */
+/** When the metrics say for this long that no device is behind, all late reports are folded, ms. */
 const atRestMs = 5000;
 
 /**

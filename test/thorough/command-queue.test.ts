@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { CommandQueue } from "../../src/domain/command-queue.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { deviceFields, makeAccount } from "../contract/store/harness.ts";
@@ -60,6 +61,28 @@ test("a command's time, or its device's, runs out in the last waits before it is
   assert.deepEqual(await send(long, short, "record"), [0, "failed", null, "the device expired"]);
   assert.deepEqual(await send(0, short, "connection"), [0, "failed", null, "the device expired"]);
   assert.equal((await send(0, null, "connection"))[0], 1);
+});
+
+test("a device that connects between two commands gets the one that was queued first", async () => {
+  const account = await makeAccount(store);
+  const device = await store.devices.create(account.key, deviceFields({ id: "between" }), clock.now());
+  assert.ok(typeof device === "object");
+  const link = new TestLink();
+  link.connected = true;
+  const sent = { outcome: "answered", text: "ok" } as const;
+  link.answers = [{ outcome: "notConnected" }, sent];
+  const queue = new CommandQueue(queueContext(device, link, clock, store));
+  assert.ok((await store.commands.create(queuedCommand(device.key, clock, "queued", 100_000))) !== "missing");
+  const record = queuedCommand(device.key, clock, "now", 0);
+  await queue.sendNow(device, 10_000, (state) => store.commands.create({ ...record, ...state })).done;
+  assert.deepEqual(link.written, []);
+  const { state, failure } = (await store.commands.find(device.key, record.id)) ?? {};
+  assert.deepEqual([state, failure], ["failed", "the device is not connected"]);
+  link.answers = [sent];
+  link.reach("between");
+  while (link.written.length === 0) await pause(5);
+  await queue.stop();
+  assert.deepEqual(link.written, ["queued"]);
 });
 
 test("a command that waits for one device costs the others' connecting nothing", async () => {

@@ -102,7 +102,7 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
       );
       ended = [...ended, ...found.map(({ pid }) => pid)];
     };
-    /** A session ends a moment after it is told to. Until then it takes a question, and ends in place of an answer. */
+    /** The server ends a session a moment after it is asked to. Until then the session takes queries, and answers none. */
     const allEnded = async () => {
       const left = await server.ask(database, `select pid from ${others}`);
       if (left.some(({ pid }) => ended.includes(pid))) return false;

@@ -25,6 +25,11 @@ export class StoreHalfMoved extends Error {
   override readonly name = "StoreHalfMoved";
 }
 
+/** A service has made the tables that a move wanted to make. */
+export class StoreNotEmpty extends Error {
+  override readonly name = "StoreNotEmpty";
+}
+
 /** The data was made before the first release. */
 export class StoreUnreleased extends Error {
   override readonly name = "StoreUnreleased";
@@ -48,7 +53,7 @@ export function checkNumber(version: number, firstName = first.name): void {
 
 /**
  * Brings the tables up to date, in one transaction: of two nodes that start at once, the second finds the work done.
- * `forMove`: no service opens them until a move has ended.
+ * `forMove`: no service opens them until a move has ended. Rejects then with `StoreNotEmpty` where there are tables.
  */
 export async function migrate(database: Kysely<Schema>, engine: Engine, forMove = false): Promise<void> {
   await database.transaction().execute(async (transaction) => {
@@ -61,6 +66,7 @@ export async function migrate(database: Kysely<Schema>, engine: Engine, forMove 
     const rows = await transaction.selectFrom("migration").selectAll().orderBy("number").execute();
     const done = rows.at(-1)?.number ?? 0;
     checkNumber(done, rows[0]?.name);
+    if (forMove && done > 0) throw new StoreNotEmpty("a service has been started on it meanwhile");
     if (done < migrations.length) await engine.prepare(transaction);
     for (const [index, migration] of migrations.entries()) {
       if (index < done) continue;

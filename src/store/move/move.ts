@@ -3,6 +3,7 @@ import type { Log } from "../../ports/log.ts";
 import { StoreUnavailable } from "../../ports/store.ts";
 import type { LongWork } from "../backup/refused.ts";
 import { EngineError } from "../failures.ts";
+import { StoreNotEmpty } from "../migrations/migrations.ts";
 import { type Copied, compareAll, copyAll } from "./copy.ts";
 import { checkKeys, copyKeys, type KeyPlaces } from "./keys.ts";
 import { MoveRefused, runAgain } from "./refused.ts";
@@ -125,6 +126,8 @@ const damaged = [10, 11, 26];
 
 /** What a failure of an engine means to the operator; others stay what they are. */
 function failure(error: unknown, folder: string): unknown {
+  if (error instanceof StoreNotEmpty)
+    return new MoveRefused(`the target: ${error.message}`, "Choose another one by --to.", error);
   if (error instanceof StoreUnavailable || error instanceof EngineError)
     return new MoveRefused(`the database: ${error.message}`, `Look at the database. ${runAgain}`, error);
   if (!(error instanceof Error)) return error;

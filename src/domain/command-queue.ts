@@ -150,7 +150,10 @@ export class CommandQueue {
       record.resolve(made);
       if (made === "missing" || made.existing) return;
       // A connection that has come since takes those before it first.
-      if (left === "all") await this.#record(device, made.command, { outcome: "notConnected" }, "sent");
+      if (left === "all")
+        await this.#context.underWay.run(made.command.id, () =>
+          this.#record(device, made.command, { outcome: "notConnected" }, "sent"),
+        );
       else await this.#deliver(device, made.command);
     };
     const done = this.#track(this.#alone(device.key, work)).finally(() => clearTimeout(timer));

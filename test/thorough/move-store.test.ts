@@ -11,6 +11,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -185,11 +186,24 @@ describe("waybeam move-store", { skip: noPostgres }, () => {
     change(directory, `insert into migration (number, name) values (${movingNumber}, 'moving')`);
     await done(directory, ...args);
     assertSame(before, directory);
-    await refused(
-      directory,
-      args,
-      /holds data already\n.*If an earlier run of this move was killed, it had ended before/s,
-    );
+    await refused(directory, args, /holds data already\n.*If an earlier run of this move was cut short/s);
+  });
+
+  it("begins anew where it was killed as it deleted, and gives nobody a file in a folder of another's", async (context) => {
+    const directory = await oddFolder(context);
+    const url = await server.database();
+    await done(directory, "--to", url);
+    const back = folderOf(context);
+    writeFileSync(join(back, "waybeam.db-wal"), Buffer.alloc(4096, 1));
+    await done(directory, "--from", url, "--to", back);
+    assertSame(directory, back);
+    const [linked, elsewhere] = [folderOf(context), folderOf(context)];
+    symlinkSync(join(elsewhere, "planted"), join(linked, "waybeam.db"));
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) chownSync(linked, 1, -1);
+    await done(directory, "--from", url, "--to", linked);
+    assert.equal(statSync(join(elsewhere, "planted")).uid, statSync(elsewhere).uid);
+    if (isRoot) assert.equal(statSync(join(linked, "positions.db")).uid, 1);
   });
 
   it("begins anew in a database with an extension and a function of its operator", async (context) => {
@@ -264,7 +278,11 @@ describe("waybeam move-store", { skip: noPostgres }, () => {
     context.after(() => onPostgres.kill());
     await refused(directory, ["--to", url], /A service uses the database/, 8);
     await onPostgres.stop();
-    await refused(directory, ["--to", url], /holds data already/);
+    await refused(
+      directory,
+      ["--to", url],
+      /waybeam: the database .* holds data already\n +Choose an empty database by --to/,
+    );
     await refused(directory, ["--from", url, "--to", directory], /secret key .* is not the one|holds data already/);
     await refused(directory, ["--from", url, "--to", url], /Use pg_dump/);
     await refused(directory, ["--from", directory, "--to", "other"], /`waybeam backup` and `waybeam restore`/);

@@ -55,11 +55,8 @@ export class PostgresSide implements Side {
     const { shown, pool, lock } = await connect(url, log, true);
     try {
       const newest = await newestMigration(pool);
-      if (newest !== undefined && newest !== movingNumber)
-        throw new MoveRefused(`${shown} holds data already`, `Choose an empty database by --to. ${endedMove}`);
+      if (newest !== undefined && newest !== movingNumber) throw holdsData(shown);
       if (newest === movingNumber) await dropAll(pool);
-    } catch (error) {
-      throw storeError(error, "asked");
     } finally {
       await pool.end();
       await lock.release();
@@ -68,9 +65,11 @@ export class PostgresSide implements Side {
     return PostgresSide.#open(url, log, true);
   }
 
-  static async #open(url: string, log: Log, mayBeHalfMoved = false): Promise<PostgresSide> {
-    const { address, shown, pool, lock } = await connect(url, log, mayBeHalfMoved);
+  static async #open(url: string, log: Log, isTarget = false): Promise<PostgresSide> {
+    const { address, shown, pool, lock } = await connect(url, log, isTarget);
     try {
+      // Another move may have come in between.
+      if (isTarget && (await newestMigration(pool)) !== movingNumber) throw holdsData(shown);
       const positions = await openPostgresPositions(address, { log });
       return new PostgresSide(shown, lock, pool, positions);
     } catch (error) {
@@ -182,12 +181,20 @@ function storedCell(cell: Cell): Cell {
   return typeof cell === "string" ? storedText(cell) : cell;
 }
 
+function holdsData(shown: string): MoveRefused {
+  return new MoveRefused(`${shown} holds data already`, `Choose an empty database by --to. ${endedMove}`);
+}
+
 /** Undefined: the database has no tables of a service. */
 async function newestMigration(pool: pg.Pool): Promise<number | undefined> {
-  const found = "select from pg_class where relname = 'migration' and relnamespace = current_schema()::regnamespace";
-  if ((await pool.query(found)).rowCount === 0) return undefined;
-  const { rows } = await pool.query("select max(number) as number from migration");
-  return Number(rows[0]?.number);
+  try {
+    const found = "select from pg_class where relname = 'migration' and relnamespace = current_schema()::regnamespace";
+    if ((await pool.query(found)).rowCount === 0) return undefined;
+    const { rows } = await pool.query("select max(number) as number from migration");
+    return Number(rows[0]?.number);
+  } catch (error) {
+    throw storeError(error, "asked");
+  }
 }
 
 /** Drops all tables of a service, or none: what is left of them would be taken for another program's. */
@@ -200,6 +207,8 @@ async function dropAll(pool: pg.Pool): Promise<void> {
       await client.query(`drop table if exists ${quoted(name)} cascade`);
     await client.query("drop sequence if exists position_commit");
     await client.query("commit");
+  } catch (error) {
+    throw storeError(error, "asked");
   } finally {
     // Where that failed, the transaction ends with its connection.
     client.release(true);

@@ -14,4 +14,4 @@ export const runAgain = "Run the same command again: it begins anew.";
 
 /** Of a target with data, which an earlier run may have left. */
 export const endedMove =
-  "If an earlier run of this move was killed, it had ended before: start the service on this store.";
+  "If an earlier run of this move was cut short, and no service was started on this store since, it had ended: start the service there.";

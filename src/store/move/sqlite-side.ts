@@ -61,9 +61,17 @@ export class SqliteSide implements Side {
     refusePending(directory);
     makeFolder(directory);
     await deleteUnfinished(directory, pid);
-    await (await openSqliteStore({ directory, pid, log, forMove: true })).close();
-    giveToOwner(directory, [databaseOf(directory), positionsOf(directory)]);
-    return SqliteSide.#open(directory, pid, log, () => {});
+    try {
+      await (await openSqliteStore({ directory, pid, log, forMove: true })).close();
+    } finally {
+      giveLockToOwner(directory);
+      // Where a link leads elsewhere, to the owner of the folder there: nobody gets a file in a folder of another's.
+      for (const file of [databaseOf(directory), positionsOf(directory)]) giveToOwner(dirname(file), [file]);
+    }
+    // Another move may have come in between.
+    return SqliteSide.#open(directory, pid, log, () => {
+      if (foundIn(databaseOf(directory)) !== "unfinished") throw holdsData(directory);
+    });
   }
 
   static async #open(
@@ -163,11 +171,7 @@ async function deleteUnfinished(directory: string, pid: number): Promise<void> {
   const lock = await waitForFolder(directory, pid);
   try {
     const found = foundIn(databaseOf(directory));
-    if (found === "data")
-      throw new MoveRefused(
-        `the data folder ${directory} holds data already`,
-        `Choose a folder without a database by --to. ${endedMove}`,
-      );
+    if (found === "data") throw holdsData(directory);
     // `waybeam.db` goes last: by its rows a move that was killed here knows the folder.
     if (found === "unfinished")
       for (const file of [positionsOf(directory), databaseOf(directory)]) {
@@ -180,8 +184,17 @@ async function deleteUnfinished(directory: string, pid: number): Promise<void> {
   }
 }
 
+function holdsData(directory: string): MoveRefused {
+  return new MoveRefused(
+    `the data folder ${directory} holds data already`,
+    `Choose a folder without a database by --to. ${endedMove}`,
+  );
+}
+
 /** What a database holds: `unfinished`: what a move has copied so far. */
 function foundIn(file: string): "nothing" | "unfinished" | "data" {
+  // A log may be left of one that was deleted.
+  if (!statSync(file, { throwIfNoEntry: false })?.size) return "nothing";
   const database = openUnchanged(file);
   try {
     const tables = database.prepare("select name from sqlite_master where type = 'table'").all();

@@ -63,6 +63,8 @@ export class Keeping implements PositionKeeper {
     if (device.fold === undefined || !Number.isFinite(day)) return 0;
     const [old] = await this.oldPositions([key], beginOf(day));
     if (old === undefined || old.count === 0 || device.left) return 0;
+    // The totals would lack what is not folded in its place yet: the next run deletes it. What can't be folded goes.
+    if (device.failures === 0 && device.head?.late.some(({ from }) => from < beginOf(day)) === true) return 0;
     // From now on nothing older is followed, whatever happens below.
     device.fold.keepFrom(beginOf(day));
     this.#deps.changed(device);

@@ -19,7 +19,8 @@ export interface PositionKeeper {
   oldPositions(devices: readonly DeviceKey[], before: number): Promise<readonly OldPositions[]>;
   /**
    * Deletes a device's positions of the UTC days that ended before an event time. From then on, no record of these days
-   * is read. No totals change. How many records it deleted.
+   * is read. No totals change: where late records of these days are not folded yet, nothing is deleted. How many
+   * records it deleted.
    */
   deleteBefore(device: DeviceKey, before: number): Promise<number>;
 }
